@@ -1,0 +1,92 @@
+//! The Anthropic Messages dialect, both ways. See `docs/anthropic.md` for what maps to what and what is lost.
+
+mod answer;
+mod blocks;
+mod content;
+mod error;
+mod member;
+mod options;
+mod reply;
+mod request;
+mod schema;
+mod stream;
+mod tools;
+mod usage;
+
+use serde_json::Value;
+
+use crate::{
+    dialect::Dialect,
+    error::ApiError,
+    format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    model::{Reply, Request, Route, Target},
+    names::Charset,
+    reading::Body,
+    rules::{Keeps, Rules, Sources},
+    schema::Profile,
+};
+
+pub struct Anthropic;
+
+const RULES: Rules = Rules {
+    dialect: Dialect::Anthropic,
+    names: Charset::WORD,
+    // An id may be of any length, but not of any characters.
+    ids: Charset { longest: usize::MAX, ..Charset::WORD },
+    custom_tools: false,
+    namespaces: false,
+    allowed_tools: false,
+    tool_schema: &Profile::TOOL,
+    response_schema: &schema::RESPONSE,
+    media_in_results: true,
+    error_flag: true,
+    results_required: true,
+    cache_marks: true,
+    cache_key: false,
+    thinking: Keeps::Sealed,
+    images: Sources { url: true, base64: true, text: false },
+    documents: Sources { url: true, base64: true, text: true },
+    audio: Sources::NONE,
+};
+
+impl Format for Anthropic {
+    fn rules(&self) -> &'static Rules {
+        &RULES
+    }
+
+    fn auth(&self) -> Auth {
+        Auth::Header("x-api-key")
+    }
+
+    fn decode_request(&self, body: &[u8], _route: &Route<'_>) -> Result<Request, ApiError> {
+        request::decode(body)
+    }
+
+    fn encode_request(&self, request: &Request, target: &Target) -> Encoded {
+        member::encode(request, target)
+    }
+
+    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+        member::relay(body, request, target)
+    }
+
+    fn model_paths(&self) -> &'static [&'static [&'static str]] {
+        &[&["model"], &["message", "model"]]
+    }
+
+    fn decoder(&self) -> Box<dyn EventDecoder> {
+        Box::new(Body::<answer::Answer>::default())
+    }
+
+    fn encode_reply(&self, head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> Vec<u8> {
+        reply::whole(head, reply, bench)
+    }
+
+    fn encoder(&self, head: ReplyHead) -> Box<dyn EventEncoder> {
+        Box::new(stream::EventWriter::new(head))
+    }
+
+    fn encode_error(&self, error: &ApiError, request_id: &str, bench: Option<&Value>) -> Vec<u8> {
+        error::write(error, request_id, bench)
+    }
+}

@@ -1,0 +1,153 @@
+//! How much a member is asked to think, and the output budget, which its thinking is part of.
+
+use serde_json::{Value, json};
+
+use super::is_claude;
+use crate::{
+    dialect::Dialect,
+    model::{Content, Request, Role, Target, ThinkingMode, ToolChoice},
+    notice::Notice,
+};
+
+/// The least the API takes as a budget.
+const LEAST: u64 = 1_024;
+
+/// What is added to an output budget that nobody stated where the model thinks as much as it likes.
+const ROOM_TO_THINK: u64 = 24_576;
+
+/// Claude models before adaptive thinking: they take a budget, and the later ones refuse it.
+const BUDGET_ONLY: [&str; 12] = [
+    "claude-2",
+    "claude-3",
+    "claude-instant",
+    "-4-0",
+    "-4-1",
+    "-4-2025",
+    "-4-5",
+    "-4.0",
+    "-4.1",
+    "-4.5",
+    "-4@",
+    "-4:",
+];
+
+pub(super) struct Plan {
+    /// The `thinking` object.
+    pub thinking: Option<Value>,
+    /// `output_config.effort`
+    pub effort: Option<String>,
+    pub max_tokens: u64,
+}
+
+pub(super) fn plan(
+    request: &Request,
+    target: &Target,
+    stated: Option<u64>,
+    assumed: u64,
+    notices: &mut Vec<Notice>,
+) -> Plan {
+    let place = request.spelling("reasoning");
+    let (mode, effort) = asked(request, target);
+    let mut mode = mode;
+    if matches!(mode, Some(ThinkingMode::Budget(_) | ThinkingMode::On | ThinkingMode::Adaptive))
+        && let Some(reason) = ruled_out(request, mode)
+    {
+        notices.push(Notice::new(place, reason));
+        mode = None;
+    }
+    let thinks_freely = matches!(mode, Some(ThinkingMode::On | ThinkingMode::Adaptive));
+    let assumed_whole = if thinks_freely { ROOM_TO_THINK + assumed } else { assumed };
+    let mut max_tokens = stated.or(target.max_output).unwrap_or(assumed_whole);
+    if let Some(ThinkingMode::Budget(budget)) = &mut mode {
+        let wanted = (*budget).max(LEAST);
+        if stated.is_none() {
+            let most = target.max_output.unwrap_or(u64::MAX);
+            max_tokens = wanted.saturating_add(assumed).min(most);
+        }
+        let room = if wanted < max_tokens { wanted } else { (max_tokens / 2).max(LEAST) };
+        if room != *budget {
+            notices.push(Notice::new(place, format!("{budget} tokens of thinking made {room}")));
+            *budget = room;
+        }
+    }
+    if matches!(mode, Some(ThinkingMode::Budget(budget)) if budget >= max_tokens) {
+        notices.push(Notice::new(place, "no room for thinking in so small an output"));
+        mode = None;
+    }
+    let thinking = mode.map(|mode| match mode {
+        ThinkingMode::Off => json!({ "type": "disabled" }),
+        // A word of other servers behind this API: a budget of their own.
+        ThinkingMode::On => json!({ "type": "enabled" }),
+        ThinkingMode::Adaptive => json!({ "type": "adaptive" }),
+        ThinkingMode::Budget(budget) => json!({ "type": "enabled", "budget_tokens": budget }),
+    });
+    Plan { thinking: with_display(thinking, request), effort, max_tokens }
+}
+
+/// What the caller asked, in the scale the model knows: effort, or tokens.
+fn asked(request: &Request, target: &Target) -> (Option<ThinkingMode>, Option<String>) {
+    let reasoning = &request.reasoning;
+    let is_own = request.dialect == Dialect::Anthropic;
+    let scaled = |effort: &str| (effort != "none").then(|| step(effort).to_owned());
+    if takes_effort(target) {
+        return match (reasoning.mode, reasoning.effort.as_deref()) {
+            (None, Some("none")) => (Some(ThinkingMode::Off), None),
+            (None, Some(effort)) => ((!is_own).then_some(ThinkingMode::Adaptive), scaled(effort)),
+            (Some(ThinkingMode::Off), effort) => (Some(ThinkingMode::Off), effort.and_then(scaled)),
+            (Some(_), _) => (Some(ThinkingMode::Adaptive), reasoning.as_effort().and_then(scaled)),
+            (None, None) => (None, None),
+        };
+    }
+    if is_own && !is_claude(target) {
+        return (reasoning.mode, reasoning.effort.as_deref().and_then(scaled));
+    }
+    let mode = match reasoning.as_mode() {
+        Some(ThinkingMode::On | ThinkingMode::Adaptive) => Some(ThinkingMode::Budget(4_096)),
+        Some(ThinkingMode::Budget(0)) => Some(ThinkingMode::Off),
+        mode => mode,
+    };
+    (mode, None)
+}
+
+/// The API's own steps begin at `low`.
+fn step(effort: &str) -> &str {
+    if effort == "minimal" { "low" } else { effort }
+}
+
+fn takes_effort(target: &Target) -> bool {
+    let served = target.served.to_ascii_lowercase();
+    is_claude(target) && !served.ends_with("-4") && !BUDGET_ONLY.iter().any(|part| served.contains(part))
+}
+
+/// Why a member would refuse to think in this request.
+fn ruled_out(request: &Request, mode: Option<ThinkingMode>) -> Option<&'static str> {
+    if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named(_))) {
+        return Some("a forced tool choice rules thinking out");
+    }
+    // Within a chain of calls a budget wants the thinking that led to the first of them, and only its maker can
+    // sign it.
+    if !matches!(mode, Some(ThinkingMode::Budget(_))) {
+        return None;
+    }
+    let turns = request.messages.iter().rev();
+    let calling = turns
+        .take_while(|message| message.role != Role::User)
+        .filter(|message| message.role == Role::Assistant)
+        .find(|message| message.parts.iter().any(|part| matches!(part.content, Content::ToolCall(_))))?;
+    let first = calling.parts.iter().find(|part| part.content.as_text() != Some(""))?;
+    let thought = matches!(first.content, Content::Thinking(_) | Content::Redacted { .. });
+    (!thought).then_some("turned off: the thinking before the last tool call is not there")
+}
+
+fn with_display(thinking: Option<Value>, request: &Request) -> Option<Value> {
+    let mut thinking = thinking?;
+    // Only the API's own callers know the word; servers that do not may refuse it.
+    if request.dialect == Dialect::Anthropic && thinking["type"] != "disabled" {
+        match request.reasoning.summary.as_deref() {
+            Some("none") => thinking["display"] = json!("omitted"),
+            Some(_) => thinking["display"] = json!("summarized"),
+            None => {}
+        }
+    }
+    Some(thinking)
+}

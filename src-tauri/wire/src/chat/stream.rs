@@ -1,0 +1,144 @@
+//! A reply to a caller, chunk by chunk.
+
+use serde_json::{Map, Value, json};
+
+use super::reply::{envelope, finish_word, redacted, signed};
+use crate::{
+    dialect::Dialect,
+    error::ApiError,
+    format::{EventEncoder, ReplyHead, Silence},
+    model::{CallKind, CallStart, Event, Finish},
+    openai::{error, usage as wire_usage},
+    sse,
+    usage::Usage,
+};
+
+/// Writes `chat.completion.chunk`s. The role is on the first only, the finish reason on its own, usage after
+/// it with no choices.
+pub(super) struct ChunkWriter {
+    head: ReplyHead,
+    role_sent: bool,
+    /// The kind of each call, by its index.
+    calls: Vec<CallKind>,
+    finish: Finish,
+    usage: Usage,
+}
+
+impl ChunkWriter {
+    pub fn new(head: ReplyHead) -> Self {
+        ChunkWriter {
+            head,
+            role_sent: false,
+            calls: Vec::new(),
+            finish: Finish::Stop,
+            usage: Usage::default(),
+        }
+    }
+
+    fn delta(&mut self, name: &str, value: Value) -> Vec<u8> {
+        let mut delta = Map::new();
+        if !std::mem::replace(&mut self.role_sent, true) {
+            delta.insert("role".to_owned(), json!("assistant"));
+        }
+        delta.insert(name.to_owned(), value);
+        self.chunk(json!([{ "index": 0, "delta": delta, "finish_reason": null }]), None)
+    }
+
+    fn call(&mut self, start: &CallStart) -> Vec<u8> {
+        self.calls.push(start.kind);
+        let mut call = match start.kind {
+            CallKind::Function => json!({
+                "index": start.index, "id": start.id, "type": "function",
+                "function": { "name": start.name, "arguments": "" }
+            }),
+            CallKind::Custom => json!({
+                "index": start.index, "id": start.id, "type": "custom",
+                "custom": { "name": start.name, "input": "" }
+            }),
+        };
+        if let Some(seal) = &start.signature {
+            call["extra_content"] = json!({ "google": { "thought_signature": seal.to_caller() } });
+        }
+        self.delta("tool_calls", json!([call]))
+    }
+
+    fn arguments(&mut self, index: usize, delta: &str) -> Vec<u8> {
+        let call = match self.calls.get(index) {
+            Some(CallKind::Custom) => json!({ "index": index, "custom": { "input": delta } }),
+            _ => json!({ "index": index, "function": { "arguments": delta } }),
+        };
+        self.delta("tool_calls", json!([call]))
+    }
+
+    fn chunk(&self, choices: Value, more: Option<(&str, Value)>) -> Vec<u8> {
+        let mut chunk = envelope(&self.head, "chat.completion.chunk");
+        chunk.insert("choices".to_owned(), choices);
+        if let Some((name, value)) = more {
+            chunk.insert(name.to_owned(), value);
+        }
+        event(&Value::Object(chunk))
+    }
+}
+
+impl EventEncoder for ChunkWriter {
+    fn event(&mut self, event: &Event) -> Vec<u8> {
+        match event {
+            Event::Text(piece) => self.delta("content", json!(piece)),
+            Event::Refusal(piece) => self.delta("refusal", json!(piece)),
+            Event::Thinking(piece) => self.delta("reasoning_content", json!(piece)),
+            Event::ThinkingSignature(seal) => self.delta("reasoning_details", json!([signed(None, seal)])),
+            Event::Redacted { seal, id } => {
+                self.delta("reasoning_details", json!([redacted(seal, id.as_deref())]))
+            }
+            Event::CallStart(start) => self.call(start),
+            Event::CallArguments { index, delta } => self.arguments(*index, delta),
+            Event::Image { media_type, data } => {
+                let url = format!("data:{media_type};base64,{data}");
+                self.delta("images", json!([{ "type": "image_url", "image_url": { "url": url } }]))
+            }
+            Event::Vendor { dialect, raw, .. } if *dialect == Dialect::Chat => {
+                self.delta("annotations", json!([raw]))
+            }
+            Event::Usage(usage) => {
+                self.usage.update(*usage);
+                Vec::new()
+            }
+            Event::Finish { reason, .. } => {
+                self.finish = *reason;
+                Vec::new()
+            }
+            Event::Vendor { .. } | Event::Model(_) | Event::CallEnd { .. } | Event::Error(_) => Vec::new(),
+        }
+    }
+
+    fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {
+        let mut out = Vec::new();
+        sse::comment(&mut out, "keep-alive");
+        out
+    }
+
+    fn finish(&mut self, usage: Usage, bench: Option<&Value>) -> Vec<u8> {
+        self.usage.update(usage);
+        let mut out = if self.role_sent { Vec::new() } else { self.text("") };
+        let reason = finish_word(self.finish, !self.calls.is_empty());
+        let choice = json!({ "index": 0, "delta": {}, "finish_reason": reason });
+        out.extend(self.chunk(json!([choice]), bench.map(|bench| ("bench", bench.clone()))));
+        if self.head.include_usage {
+            out.extend(self.chunk(json!([]), Some(("usage", wire_usage::write(self.usage)))));
+        }
+        sse::write(&mut out, None, "[DONE]");
+        out
+    }
+
+    fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8> {
+        let mut out = event(&error::shape(error, None, bench));
+        sse::write(&mut out, None, "[DONE]");
+        out
+    }
+}
+
+fn event(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    sse::write(&mut out, None, &value.to_string());
+    out
+}

@@ -1,0 +1,101 @@
+//! Gemini's `generateContent`, both ways. See `docs/gemini.md` for what maps to what and what is lost.
+
+mod answer;
+mod content;
+mod error;
+mod media;
+mod member;
+mod options;
+mod reply;
+mod request;
+mod schema;
+mod seal;
+mod spelling;
+mod stream;
+mod tools;
+mod usage;
+
+use serde_json::Value;
+
+use crate::{
+    dialect::Dialect,
+    error::ApiError,
+    format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    model::{Form, Reply, Request, Route, Target},
+    names::Charset,
+    reading::Body,
+    rules::{Keeps, Rules, Sources},
+};
+
+pub struct Gemini;
+
+const RULES: Rules = Rules {
+    dialect: Dialect::Gemini,
+    names: Charset { allows_first: |c| c.is_ascii_alphabetic() || c == '_', ..Charset::WORD },
+    ids: Charset::ANY,
+    custom_tools: false,
+    namespaces: false,
+    allowed_tools: true,
+    tool_schema: &schema::TOOL,
+    response_schema: &schema::RESPONSE,
+    // Only the newest models take `functionResponse.parts`; the others refuse the request.
+    media_in_results: false,
+    error_flag: true,
+    results_required: true,
+    cache_marks: false,
+    cache_key: false,
+    thinking: Keeps::Sealed,
+    images: Sources { url: true, base64: true, text: false },
+    documents: Sources { url: true, base64: true, text: true },
+    audio: Sources { url: true, base64: true, text: false },
+};
+
+impl Format for Gemini {
+    fn rules(&self) -> &'static Rules {
+        &RULES
+    }
+
+    fn auth(&self) -> Auth {
+        Auth::Header("x-goog-api-key")
+    }
+
+    fn decode_request(&self, body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
+        request::decode(body, route)
+    }
+
+    fn encode_request(&self, request: &Request, target: &Target) -> Encoded {
+        member::encode(request, target)
+    }
+
+    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+        member::relay(body, request, target)
+    }
+
+    fn model_paths(&self) -> &'static [&'static [&'static str]] {
+        &[&["modelVersion"]]
+    }
+
+    fn decoder(&self) -> Box<dyn EventDecoder> {
+        Box::new(Body::<answer::Answer>::default())
+    }
+
+    /// `bench` has no room in a whole reply: headers tell it.
+    fn encode_reply(&self, head: &ReplyHead, reply: &Reply, _bench: Option<&Value>) -> Vec<u8> {
+        reply::whole(head, reply)
+    }
+
+    fn encoder(&self, head: ReplyHead) -> Box<dyn EventEncoder> {
+        Box::new(stream::ChunkWriter::new(head))
+    }
+
+    fn stream_type(&self, form: Form) -> &'static str {
+        match form {
+            Form::Array => "application/json",
+            _ => "text/event-stream",
+        }
+    }
+
+    fn encode_error(&self, error: &ApiError, request_id: &str, bench: Option<&Value>) -> Vec<u8> {
+        error::write(error, request_id, bench)
+    }
+}

@@ -1,0 +1,149 @@
+//! A reply to a caller, chunk by chunk: as server-sent events, or as one JSON array.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{
+    error,
+    reply::{chunk, closed, finish_word, function_call, is_metadata, redacted},
+    seal,
+};
+use crate::{
+    dialect::Dialect,
+    error::ApiError,
+    format::{EventEncoder, ReplyHead, Silence},
+    model::{CallStart, Event, Finish, Form},
+    sse,
+    usage::Usage,
+};
+
+/// Each call goes out whole, when it has ended.
+pub(super) struct ChunkWriter {
+    head: ReplyHead,
+    /// The array's bracket is out.
+    begun: bool,
+    /// The last piece was a thought, which a signature then closes.
+    in_thought: bool,
+    calls: BTreeMap<usize, (CallStart, String)>,
+    finish: Finish,
+    usage: Usage,
+}
+
+impl ChunkWriter {
+    pub fn new(head: ReplyHead) -> Self {
+        ChunkWriter {
+            head,
+            begun: false,
+            in_thought: false,
+            calls: BTreeMap::new(),
+            finish: Finish::Stop,
+            usage: Usage::default(),
+        }
+    }
+
+    fn part(&mut self, part: Value) -> Vec<u8> {
+        let mut fields = chunk(vec![part]);
+        fields["candidates"][0]["index"] = json!(0);
+        let fields = closed(fields, &self.head, None);
+        self.piece(&fields)
+    }
+
+    fn piece(&mut self, fields: &Value) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.head.form == Form::Array {
+            let before = if std::mem::replace(&mut self.begun, true) { ",\r\n" } else { "[" };
+            out.extend_from_slice(before.as_bytes());
+            out.extend_from_slice(fields.to_string().as_bytes());
+        } else {
+            sse::write(&mut out, None, &fields.to_string());
+        }
+        out
+    }
+
+    fn close(&self, mut out: Vec<u8>) -> Vec<u8> {
+        if self.head.form == Form::Array {
+            out.push(b']');
+        }
+        out
+    }
+}
+
+impl EventEncoder for ChunkWriter {
+    fn event(&mut self, event: &Event) -> Vec<u8> {
+        let was_thought = std::mem::replace(&mut self.in_thought, matches!(event, Event::Thinking(_)));
+        match event {
+            Event::Text(text) | Event::Refusal(text) => self.part(json!({ "text": text })),
+            Event::Thinking(text) => self.part(json!({ "text": text, "thought": true })),
+            Event::ThinkingSignature(seal) => {
+                let mut part = json!({ "text": "", "thoughtSignature": seal::to_caller(seal) });
+                if was_thought {
+                    part["thought"] = json!(true);
+                }
+                self.part(part)
+            }
+            Event::CallStart(start) => {
+                self.calls.insert(start.index, (start.clone(), String::new()));
+                Vec::new()
+            }
+            Event::CallArguments { index, delta } => {
+                if let Some((_, arguments)) = self.calls.get_mut(index) {
+                    arguments.push_str(delta);
+                }
+                Vec::new()
+            }
+            Event::CallEnd { index } => match self.calls.remove(index) {
+                Some((start, arguments)) => {
+                    let call = function_call(&start.id, &start.name, &arguments, start.signature.as_ref());
+                    self.part(call)
+                }
+                None => Vec::new(),
+            },
+            Event::Image { media_type, data } => {
+                self.part(json!({ "inlineData": { "mimeType": media_type, "data": data } }))
+            }
+            Event::Vendor { dialect, kind, raw } if *dialect == Dialect::Gemini => {
+                if !is_metadata(kind) {
+                    return self.part(raw.value());
+                }
+                let fields = json!({ "candidates": [{ "index": 0, kind.as_str(): raw }] });
+                let fields = closed(fields, &self.head, None);
+                self.piece(&fields)
+            }
+            Event::Usage(usage) => {
+                self.usage.update(*usage);
+                self.in_thought = was_thought;
+                Vec::new()
+            }
+            Event::Finish { reason, .. } => {
+                self.finish = *reason;
+                Vec::new()
+            }
+            Event::Redacted { seal, id } => self.part(redacted(seal, id.as_deref())),
+            Event::Vendor { .. } | Event::Model(_) | Event::Error(_) => Vec::new(),
+        }
+    }
+
+    /// There are no comments in an array, and clients of events count chunks.
+    fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {
+        self.part(json!({ "text": "" }))
+    }
+
+    fn finish(&mut self, usage: Usage, bench: Option<&Value>) -> Vec<u8> {
+        self.usage.update(usage);
+        let mut fields = chunk(vec![json!({ "text": "" })]);
+        fields["candidates"][0]["finishReason"] = json!(finish_word(self.finish));
+        fields["candidates"][0]["index"] = json!(0);
+        let mut fields = closed(fields, &self.head, Some(self.usage));
+        if let Some(bench) = bench {
+            fields["bench"] = bench.clone();
+        }
+        let out = self.piece(&fields);
+        self.close(out)
+    }
+
+    fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8> {
+        let out = self.piece(&error::shape(error, None, bench));
+        self.close(out)
+    }
+}

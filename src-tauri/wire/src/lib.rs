@@ -1,0 +1,68 @@
+//! The LLM wire formats, without I/O: bytes in, bytes out.
+//!
+//! A dialect implements [`Format`]: its wire types, pure functions from and to the inner representation
+//! ([`Request`], [`Event`]), and two small state machines for streams. Nothing here knows time, sockets or a
+//! provider's name, so everything about a dialect can be tested with bytes. How to add one: `docs/README.md`.
+
+mod anthropic;
+mod caller;
+mod chat;
+mod classify;
+mod completions;
+mod custom;
+mod dialect;
+mod error;
+mod failure;
+mod format;
+mod gemini;
+mod hash;
+mod ids;
+mod json;
+mod list;
+mod media;
+mod model;
+mod names;
+pub mod ndjson;
+mod notice;
+mod ollama;
+mod openai;
+mod prepare;
+mod quota;
+mod raw;
+mod reading;
+pub mod redact;
+pub mod relay;
+mod responses;
+mod restore;
+mod rules;
+mod schema;
+mod seal;
+pub mod sse;
+mod usage;
+pub mod wait;
+
+pub use dialect::{Dialect, format};
+pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
+pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};
+pub use json::value as json_value;
+pub use list::{Limits, ModelEntry, ModelList, Together};
+pub use model::{
+    Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,
+    Member, Message, Metadata, Part, Quirks, Reasoning, Reply, ReplyMode, Request, Role, Route, Sampling,
+    Seal, Source, StructuredOutput, Target, Thinking, ThinkingMode, Tool, ToolCall, ToolChoice, ToolMode,
+    ToolRef, ToolResult,
+};
+pub use names::Charset;
+pub use notice::Notice;
+pub use ollama::{
+    list::{
+        loaded as ollama_loaded, running as ollama_running, shown as ollama_shown, version as ollama_version,
+    },
+    request::NOTHING_ASKED,
+};
+pub use quota::quota_notice;
+pub use raw::{Fields, Raw};
+pub use restore::Restore;
+pub use rules::{Keeps, Rules, Sources};
+pub use schema::Profile;
+pub use usage::{Usage, estimate_text_tokens, estimate_tokens};

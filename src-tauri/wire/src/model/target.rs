@@ -1,0 +1,70 @@
+//! The member a request is built for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use crate::model::Seal;
+
+/// What the encoder must know of a member beside its dialect.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    /// The provider's id of the model.
+    pub served: String,
+    /// The owner's default options for this model, merged into the body in the member's own words
+    /// (`max_tokens`, `temperature`, …).
+    pub options: serde_json::Map<String, serde_json::Value>,
+    /// The most the model can write, in tokens, where it is known: a larger budget is cut to it.
+    pub max_output: Option<u64>,
+    /// The caller's own options go to the member: true for a routed turn. A panel passes them only when the body
+    /// says so.
+    pub callers_options: bool,
+    /// Who the member is, for reasoning that only its maker may read.
+    pub member: Member,
+    /// Fingerprints of the seals this member is known to have made, of those that carry no mark of ours.
+    pub made: BTreeSet<u64>,
+    /// What the caller's dialect could not hold, kept by tool-call id, for this member.
+    pub kept: BTreeMap<String, Kept>,
+    pub quirks: Quirks,
+}
+
+/// A member by a hash of its endpoint and model: stable over restarts, and tells nothing.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Member(pub u64);
+
+/// What belongs to a tool call and went round the caller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    pub signature: Option<Seal>,
+    /// The reasoning that led to the call, for members that want it back.
+    pub thinking: Option<String>,
+}
+
+/// What a member's server does otherwise than its dialect says. A closed set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quirks {
+    /// Takes `cache_control` though its dialect has none (a hub in front of Anthropic's models).
+    pub cache_marks: bool,
+    /// Wants its reasoning back on assistant turns that call tools.
+    pub reasoning_back: bool,
+    /// Takes one system turn, the first.
+    pub one_system: bool,
+    /// User and assistant turns must alternate.
+    pub alternate: bool,
+    /// Knows the `developer` role.
+    pub developer: bool,
+}
+
+impl Member {
+    /// `endpoint` and `served` as the owner has them.
+    pub fn of(endpoint: &str, served: &str) -> Self {
+        Member(crate::hash::fnv1a(&[endpoint, "\n", served]))
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Member({:016x})", self.0)
+    }
+}

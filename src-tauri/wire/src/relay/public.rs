@@ -1,0 +1,125 @@
+//! Events of a relayed stream that are not of the API's public protocol are left out: clients that know only its
+//! events fail on others.
+
+use std::borrow::Cow;
+
+use crate::{format::Format, sse::MAX_EVENT};
+
+/// Takes private events out of a relayed reply: whole events of a stream, by [`Format::is_public`]. Every other byte
+/// is as it was, however the bytes are cut; a body that is no stream goes through untouched.
+pub struct PublicEvents {
+    format: &'static dyn Format,
+    /// The event that is not yet whole.
+    held: Vec<u8>,
+    /// The bytes of the line that is not yet whole.
+    line: usize,
+    /// The last byte was a CR; whether what it ended went on. An LF that follows belongs to it.
+    after_cr: Option<bool>,
+    state: State,
+    dropped: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Nothing but spaces so far.
+    Unknown,
+    Events,
+    /// The event is over the limit and goes on as it comes.
+    TooLong,
+    NoStream,
+}
+
+impl PublicEvents {
+    pub fn new(format: &'static dyn Format) -> Self {
+        PublicEvents { format, held: Vec::new(), line: 0, after_cr: None, state: State::Unknown, dropped: 0 }
+    }
+
+    /// The bytes that go on now. Holds back at most one unfinished event.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for byte in bytes {
+            self.byte(*byte, &mut out);
+        }
+        if self.held.len() > MAX_EVENT {
+            self.state = State::TooLong;
+        }
+        if self.state != State::Events {
+            out.append(&mut self.held);
+        }
+        out
+    }
+
+    /// The body ended: what was held back.
+    pub fn end(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.end_event(&mut out);
+        out
+    }
+
+    /// How many events were left out.
+    pub fn dropped(&self) -> u32 {
+        self.dropped
+    }
+
+    fn byte(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if self.state == State::Unknown && !byte.is_ascii_whitespace() {
+            self.state = if matches!(byte, b'{' | b'[' | b'<') { State::NoStream } else { State::Events };
+        }
+        let after_cr = self.after_cr.take();
+        if byte == b'\n'
+            && let Some(went_on) = after_cr
+        {
+            if !self.held.is_empty() {
+                self.held.push(byte);
+            } else if went_on {
+                out.push(byte);
+            }
+            return;
+        }
+        self.held.push(byte);
+        if !matches!(byte, b'\n' | b'\r') {
+            self.line += 1;
+            return;
+        }
+        let is_blank = std::mem::take(&mut self.line) == 0;
+        let went_on = if is_blank { self.end_event(out) } else { true };
+        self.after_cr = (byte == b'\r').then_some(went_on);
+    }
+
+    /// Whether the event went on.
+    fn end_event(&mut self, out: &mut Vec<u8>) -> bool {
+        let is_public = self.state != State::Events || self.is_public();
+        if is_public {
+            out.append(&mut self.held);
+        } else {
+            self.dropped += 1;
+            self.held.clear();
+        }
+        if self.state == State::TooLong {
+            self.state = State::Events;
+        }
+        is_public
+    }
+
+    fn is_public(&self) -> bool {
+        let (mut event, mut data) = ("", None);
+        for line in self.held.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            let Ok(line) = std::str::from_utf8(line) else { continue };
+            if let Some(name) = line.strip_prefix("event:") {
+                event = name.trim();
+            } else if let Some(text) = line.strip_prefix("data:") {
+                data = data.or(Some(text));
+            }
+        }
+        if !matches!(event, "" | "message") {
+            return self.format.is_public(event);
+        }
+        #[derive(serde::Deserialize)]
+        struct Typed<'a> {
+            #[serde(borrow, rename = "type")]
+            kind: Cow<'a, str>,
+        }
+        let typed = data.and_then(|data| serde_json::from_str::<Typed<'_>>(data).ok());
+        typed.is_none_or(|typed| self.format.is_public(&typed.kind))
+    }
+}

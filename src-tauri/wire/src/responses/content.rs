@@ -1,0 +1,137 @@
+//! The `content` of a message and the `output` of a tool: a string or a list of parts.
+
+use serde_json::value::RawValue;
+
+use crate::{
+    caller,
+    dialect::Dialect,
+    error::ApiError,
+    json::{self, Object, Place},
+    model::{Audio, Content, Document, Image, Part, Source},
+};
+
+pub(super) fn read(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+    if json::is_string(raw) {
+        return Ok(vec![Part::text(json::string(raw, place)?).at(place)]);
+    }
+    if !json::is_list(raw) {
+        return Err(place.expected("string or list"));
+    }
+    let items = json::list(raw, place)?.into_iter().enumerate();
+    items.map(|(index, raw)| read_part(raw, place.index(index))).collect()
+}
+
+/// What a tool gave back: text, parts, or any JSON as its text.
+pub(super) fn read_output(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+    let is_parts = json::is_list(raw) && json::list(raw, place)?.iter().all(|item| is_part(item));
+    if json::is_string(raw) || is_parts {
+        return read(raw, place);
+    }
+    if json::is_list(raw) || json::is_object(raw) {
+        return Ok(vec![Part::text(raw.get())]);
+    }
+    Err(place.expected("string or list"))
+}
+
+pub(super) fn required(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<String, ApiError> {
+    optional(fields, name, place)?.ok_or_else(|| place.field(name).expected("string"))
+}
+
+pub(super) fn optional(
+    fields: &mut Object<'_>,
+    name: &str,
+    place: Place<'_>,
+) -> Result<Option<String>, ApiError> {
+    fields.take(name).map(|raw| json::string(raw, place.field(name))).transpose()
+}
+
+fn is_part(raw: &RawValue) -> bool {
+    json::is_object(raw)
+        && Object::read(raw, Place::Root).is_ok_and(|fields| fields.get("type").is_some_and(json::is_string))
+}
+
+fn read_part(raw: &RawValue, place: Place<'_>) -> Result<Part, ApiError> {
+    let mut fields = Object::read(raw, place)?;
+    let kind = required(&mut fields, "type", place)?;
+    let content = match kind.as_str() {
+        "input_text" | "output_text" | "text" | "summary_text" => {
+            // What the API tells beside a text of its own and reads back without use.
+            fields.take("annotations");
+            fields.take("logprobs");
+            Content::Text(required(&mut fields, "text", place)?)
+        }
+        "refusal" => Content::Refusal(required(&mut fields, "refusal", place)?),
+        "input_image" => Content::Image(image(&mut fields, place)?),
+        "input_file" => Content::Document(document(&mut fields, place)?),
+        "input_audio" => Content::Audio(audio(&mut fields, place.field("input_audio"))?),
+        _ => {
+            let content = Content::Vendor { dialect: Dialect::Responses, kind, raw: raw.into() };
+            return Ok(Part::new(content).at(place));
+        }
+    };
+    let mut part = Part::new(content).at(place);
+    part.extra = fields.rest().map(|(name, raw)| (name.into_owned(), raw.into())).collect();
+    Ok(part)
+}
+
+fn image(fields: &mut Object<'_>, place: Place<'_>) -> Result<Image, ApiError> {
+    let detail = optional(fields, "detail", place)?;
+    let url_place = place.field("image_url");
+    let Some(raw) = fields.take("image_url") else {
+        return Err(match fields.take("file_id") {
+            Some(_) => caller::uploaded(place.field("file_id"), "image_url"),
+            None => url_place.expected("string"),
+        });
+    };
+    fields.take("file_id");
+    // Some clients send chat's object.
+    let url = if json::is_object(raw) {
+        required(&mut Object::read(raw, url_place)?, "url", url_place)?
+    } else {
+        json::string(raw, url_place)?
+    };
+    let source = match Source::from_url(url) {
+        Some(Source::Base64 { media_type, .. }) if !media_type.starts_with("image/") => None,
+        source => source,
+    };
+    let expected = "an http or https URL, or data:image/…;base64,…";
+    Ok(Image { source: source.ok_or_else(|| url_place.expected(expected))?, detail })
+}
+
+fn document(fields: &mut Object<'_>, place: Place<'_>) -> Result<Document, ApiError> {
+    let name = optional(fields, "filename", place)?;
+    let data = optional(fields, "file_data", place)?;
+    let url = optional(fields, "file_url", place)?;
+    let source = match (data, url) {
+        (Some(data), _) => file_data(data).ok_or_else(|| {
+            place.field("file_data").expected("data:<type>;base64,…, or the base64 of a PDF")
+        })?,
+        (None, Some(url)) => {
+            Source::from_url(url).ok_or_else(|| place.field("file_url").expected("an http or https URL"))?
+        }
+        (None, None) => {
+            return Err(match fields.take("file_id") {
+                Some(_) => caller::uploaded(place.field("file_id"), "file_data"),
+                None => place.field("file_data").expected("string"),
+            });
+        }
+    };
+    fields.take("file_id");
+    Ok(Document { source, name })
+}
+
+fn file_data(data: String) -> Option<Source> {
+    // "%PDF-" as base64.
+    if data.starts_with("JVBERi") {
+        return Some(Source::Base64 { media_type: "application/pdf".to_owned(), data });
+    }
+    Source::from_url(data).filter(|source| matches!(source, Source::Base64 { .. }))
+}
+
+fn audio(fields: &mut Object<'_>, place: Place<'_>) -> Result<Audio, ApiError> {
+    let raw = fields.take("input_audio").ok_or_else(|| place.expected("object with data and format"))?;
+    let mut audio = Object::read(raw, place)?;
+    let data = required(&mut audio, "data", place)?;
+    let format = required(&mut audio, "format", place)?;
+    Ok(Audio { source: Source::Base64 { media_type: format!("audio/{format}"), data }, format })
+}

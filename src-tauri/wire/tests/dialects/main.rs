@@ -1,0 +1,27 @@
+//! The crate by its public face: framing, requests, replies, failures, redaction, and what must hold of any
+//! bytes at all.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod anthropic;
+mod chat_answers;
+mod completions;
+mod failures;
+mod framing;
+mod gemini;
+mod ollama_answers;
+mod ollama_asked;
+mod properties;
+mod redaction;
+mod replies;
+mod requests;
+mod responses;
+mod roundtrip;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+/// The events of a chat reply that arrived in the given pieces.
+fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<wire::Event> {
+    support::decode_as(wire::Dialect::Chat, pieces)
+}
