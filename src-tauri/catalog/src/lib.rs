@@ -1,0 +1,19 @@
+//! Providers, presets, model facts and prices: data files and their loader. No network.
+//!
+//! Everything here is read from data or from one string and can be tested with neither clock nor socket.
+//! Whether a value is acceptable is said by `check` functions, each naming the field and the way out.
+
+mod alias;
+mod base;
+mod check;
+mod endpoint;
+mod headers;
+mod model;
+mod preset;
+
+pub use alias::{alias_for, family, valid_alias};
+pub use base::{BaseError, PRACTICE_BASE, check_base, is_loopback};
+pub use check::FieldError;
+pub use endpoint::{Endpoint, EndpointKind, Limits, env_variable, valid_endpoint_name};
+pub use model::{Facts, Model, ModelRole, Price};
+pub use preset::{Preset, models_url, preset, presets};

@@ -1,0 +1,233 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{FieldError, family, valid_alias};
+
+/// A registered model: `alias` is ours, `served` the provider's id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    pub alias: String,
+    pub endpoint: String,
+    pub served: String,
+    #[serde(default)]
+    pub role: ModelRole,
+    /// Never chosen automatically.
+    #[serde(default)]
+    pub ad_hoc: bool,
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    pub facts: Facts,
+    /// Default options merged into every request body (`max_tokens`, `temperature`, …).
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub options: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Model {
+    /// A model with nothing known of it.
+    pub fn new(alias: impl Into<String>, endpoint: impl Into<String>, served: impl Into<String>) -> Model {
+        Model {
+            alias: alias.into(),
+            endpoint: endpoint.into(),
+            served: served.into(),
+            role: ModelRole::default(),
+            ad_hoc: false,
+            facts: Facts::default(),
+            options: serde_json::Map::new(),
+        }
+    }
+
+    /// The underlying model whatever serves it.
+    pub fn family(&self) -> String {
+        family(&self.served)
+    }
+
+    /// Alias, served id, facts and options, in that order; the first that is wrong. Whether the endpoint
+    /// exists is the set-up's to say.
+    pub fn check(&self) -> Result<(), FieldError> {
+        if !valid_alias(&self.alias) {
+            return Err(FieldError::new(
+                "alias",
+                "1 to 64 letters, digits, -, _ and ., beginning with a letter or digit",
+            ));
+        }
+        if self.served.trim().is_empty() || self.served.len() > 256 || self.served.contains(char::is_control)
+        {
+            return Err(FieldError::new("served", "the provider's id of the model, at most 256 characters"));
+        }
+        self.facts.check()?;
+        match OUR_FIELDS.iter().find(|field| self.options.contains_key(**field)) {
+            Some(field) => {
+                Err(FieldError::new(format!("options.{field}"), "set by the gateway; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Body fields a default option would break a panel with.
+const OUR_FIELDS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
+
+/// Past any real window; keeps arithmetic on estimates far from overflow.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// What a model is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelRole {
+    #[default]
+    General,
+    Code,
+    Light,
+    Vision,
+    Image,
+    Decision,
+}
+
+/// What is known of a model; `None` is unknown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(deny_unknown_fields, default)]
+pub struct Facts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub context_window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub max_output: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub tools: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub vision: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub reasoning: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub structured_output: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub pdf: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub audio: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(deny_unknown_fields, default)]
+pub struct Price {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub input: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub output: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cache_read: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cache_write: Option<f64>,
+}
+
+impl Facts {
+    pub fn is_empty(&self) -> bool {
+        *self == Facts::default()
+    }
+
+    fn check(&self) -> Result<(), FieldError> {
+        for (field, value, least) in
+            [("context_window", self.context_window, 512), ("max_output", self.max_output, 1)]
+        {
+            if value.is_some_and(|value| !(least..=MOST_TOKENS).contains(&value)) {
+                return Err(FieldError::new(
+                    format!("facts.{field}"),
+                    format!("{least} to {MOST_TOKENS} tokens, or leave it out when it is not known"),
+                ));
+            }
+        }
+        self.price.as_ref().map_or(Ok(()), Price::check)
+    }
+}
+
+impl Price {
+    fn check(&self) -> Result<(), FieldError> {
+        let prices = [
+            ("input", self.input),
+            ("output", self.output),
+            ("cache_read", self.cache_read),
+            ("cache_write", self.cache_write),
+        ];
+        for (field, price) in prices {
+            // Not `price < 0.0`: a NaN must fail too.
+            if price.is_some_and(|price| !(0.0..=100_000.0).contains(&price)) {
+                return Err(FieldError::new(
+                    format!("facts.price.{field}"),
+                    "US dollars for a million tokens, 0 to 100000",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn model() -> Model {
+        Model::new("alpha", "fake", "vendor/alpha-1")
+    }
+
+    fn error_of(model: Model) -> String {
+        model.check().expect_err("should be refused").to_string()
+    }
+
+    #[test]
+    fn the_example_of_the_set_up_file_reads() {
+        let model: Model = serde_json::from_value(json!({
+            "alias": "alpha", "endpoint": "fake", "served": "vendor/alpha-1", "role": "general", "ad_hoc": false,
+            "facts": {"context_window": 128000, "max_output": 8192, "tools": true, "vision": true,
+                "reasoning": false, "structured_output": true, "pdf": false, "audio": false,
+                "price": {"input": 0.5, "output": 1.5, "cache_read": 0.05, "cache_write": 0.6}},
+            "options": {"max_tokens": 4096, "temperature": 0.2}
+        }))
+        .expect("a model");
+        assert_eq!(model.check(), Ok(()));
+        assert_eq!(model.facts.context_window, Some(128_000));
+        assert_eq!(model.family(), "alpha1");
+    }
+
+    #[test]
+    fn the_first_wrong_field_is_named() {
+        assert_eq!(model().check(), Ok(()));
+        assert!(error_of(Model { alias: "a b".into(), ..model() }).starts_with("alias: 1 to 64"));
+        assert!(error_of(Model { served: " ".into(), ..model() }).starts_with("served: "));
+        assert!(error_of(Model { served: "a\nb".into(), ..model() }).starts_with("served: "));
+        let window = |n| Model { facts: Facts { context_window: Some(n), ..Facts::default() }, ..model() };
+        assert!(error_of(window(511)).starts_with("facts.context_window: 512 to"));
+        assert_eq!(window(512).check(), Ok(()));
+        assert!(error_of(window(u64::MAX)).starts_with("facts.context_window: "));
+        let price = |n| {
+            let price = Some(Price { output: Some(n), ..Price::default() });
+            Model { facts: Facts { price, ..Facts::default() }, ..model() }
+        };
+        assert_eq!(price(0.0).check(), Ok(()));
+        assert!(error_of(price(-0.1)).starts_with("facts.price.output: US dollars"));
+        assert!(error_of(price(f64::NAN)).starts_with("facts.price.output: "));
+    }
+
+    #[test]
+    fn options_may_not_take_over_the_request() {
+        for name in ["model", "messages", "stream", "stream_options"] {
+            let mut model = model();
+            model.options.insert(name.to_owned(), json!(1));
+            assert!(error_of(model).starts_with(&format!("options.{name}: set by the gateway")));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use wire::Dialect;
+
+use crate::EndpointKind;
+
+/// A known provider: what a person should not have to type. Data in `presets.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    /// `openai`, `groq`, `ollama`, …; also the endpoint name it suggests.
+    pub id: String,
+    /// As the provider writes itself: `OpenAI`.
+    pub title: String,
+    pub base: String,
+    /// The address of the model list, where it is not `<base>/models`.
+    #[serde(default)]
+    pub models: Option<String>,
+    #[serde(default)]
+    pub api: Dialect,
+    pub kind: EndpointKind,
+    /// Where a key is made; empty for local runtimes.
+    #[serde(default)]
+    pub key_page: String,
+    /// Environment variables that usually hold this provider's key, most usual first.
+    #[serde(default)]
+    pub key_env: Vec<String>,
+}
+
+/// Every preset, in the order it is shown: providers, then local runtimes.
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+/// The preset with this id.
+pub fn preset(id: &str) -> Option<&'static Preset> {
+    presets().iter().find(|preset| preset.id == id)
+}
+
+/// Where an endpoint's model list is: `<base>/models`, except for a known provider that keeps it elsewhere
+/// (GitHub Models, whose list is a bare JSON array).
+pub fn models_url(base: &str) -> String {
+    let base = base.trim_end_matches('/');
+    match presets().iter().find(|preset| preset.base == base) {
+        Some(Preset { models: Some(models), .. }) => models.clone(),
+        _ => format!("{base}/models"),
+    }
+}
+
+impl Preset {
+    /// Whether a call without a key is bound to be refused.
+    pub fn needs_key(&self) -> bool {
+        self.kind != EndpointKind::Local
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the file is embedded and a test reads it: it cannot fail in the field"
+)]
+static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| read(include_str!("../presets.toml")).expect("presets.toml is valid"));
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    preset: Vec<Preset>,
+}
+
+fn read(text: &str) -> Result<Vec<Preset>, toml::de::Error> {
+    toml::from_str::<File>(text).map(|file| file.preset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{check_base, is_loopback, valid_endpoint_name};
+
+    #[test]
+    fn the_file_is_valid() {
+        let presets = read(include_str!("../presets.toml")).expect("presets.toml");
+        let mut ids = BTreeSet::new();
+        let mut bases = BTreeSet::new();
+        for preset in &presets {
+            let id = &preset.id;
+            assert!(valid_endpoint_name(id), "{id}: not an endpoint name");
+            assert!(ids.insert(id), "{id}: twice");
+            assert!(bases.insert(&preset.base), "{id}: base used twice");
+            assert!(!preset.title.trim().is_empty(), "{id}: no title");
+            assert_eq!(check_base(&preset.base), Ok(()), "{id}: base");
+            assert!(!preset.base.ends_with('/'), "{id}: trailing slash");
+            if let Some(models) = &preset.models {
+                assert!(url::Url::parse(models).is_ok_and(|url| url.scheme() == "https"), "{id}: models");
+            }
+            for variable in &preset.key_env {
+                let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+                assert!(!variable.is_empty() && variable.chars().all(plain), "{id}: variable {variable}");
+            }
+            if preset.kind == EndpointKind::Local {
+                assert!(is_loopback(&preset.base), "{id}: local, but not on loopback");
+                assert!(preset.key_page.is_empty(), "{id}: a local runtime has no key page");
+            } else {
+                assert!(preset.base.starts_with("https://"), "{id}: not https");
+                assert!(preset.key_page.starts_with("https://"), "{id}: no key page");
+                assert!(!preset.key_env.is_empty(), "{id}: no key variable");
+            }
+        }
+    }
+
+    #[test]
+    fn every_provider_of_the_product_is_there() {
+        let wanted = "openai anthropic google openrouter groq mistral cerebras deepseek xai together \
+            fireworks nvidia sambanova cohere moonshot zai minimax alibaba huggingface github perplexity \
+            ollama lm-studio llama-cpp vllm jan";
+        let found: Vec<&str> = presets().iter().map(|preset| preset.id.as_str()).collect();
+        assert_eq!(found, wanted.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_preset_is_found_by_its_id() {
+        assert_eq!(preset("groq").map(|preset| preset.base.as_str()), Some("https://api.groq.com/openai/v1"));
+        assert_eq!(preset("ollama").map(Preset::needs_key), Some(false));
+        assert_eq!(preset("openai").map(Preset::needs_key), Some(true));
+        assert!(preset("Groq").is_none());
+    }
+
+    #[test]
+    fn the_model_list_is_beside_the_base_unless_the_preset_says() {
+        assert_eq!(models_url("http://127.0.0.1:11434/v1/"), "http://127.0.0.1:11434/v1/models");
+        assert_eq!(
+            models_url("https://models.github.ai/inference"),
+            "https://models.github.ai/catalog/models"
+        );
+    }
+}
