@@ -1,0 +1,47 @@
+//! What is written down: panels, calls, verdicts, the set-up and who changed it.
+//!
+//! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
+//! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with
+//! one writer thread and read-only readers.
+//!
+//! - A verb that writes returns an [`Ack`] at once and never blocks: the write is queued, and the ack is
+//!   answered after its transaction is committed. Dropping an ack does not cancel the write.
+//! - A verb that reads blocks for as long as the disk takes: call it from a thread that may block. It never
+//!   waits for the writer.
+//! - A disk that cannot be written stops recording, not the caller: see [`RecordingState`].
+//!
+//! The store knows no wire format and no clock: text and times are given to it.
+
+mod ack;
+mod backup;
+mod damage;
+mod error;
+mod files;
+mod job;
+mod migrate;
+mod open;
+mod queue;
+mod readers;
+mod recording;
+mod store;
+mod tables;
+mod writer;
+
+pub use crate::{
+    ack::Ack,
+    backup::restore,
+    error::StoreError,
+    migrate::SCHEMA_VERSION,
+    open::{MovedAside, Now, OpenOptions},
+    recording::RecordingState,
+    store::{Opened, Store},
+    tables::{
+        audit::{AuditEntry, AuditRow},
+        calls::{CallRow, StoredCall},
+        panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
+        record::{AliasRecord, RecordFilter},
+        seats::PlannedSeat,
+        setup::{SetupChange, SetupItem},
+        verdicts::{ClearOutcome, NewVerdict, VerdictEvent, VerdictOutcome, VerdictRow},
+    },
+};

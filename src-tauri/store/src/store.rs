@@ -1,0 +1,344 @@
+//! The verbs.
+
+use std::{
+    fmt,
+    fs::File,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use rusqlite::{Connection, InterruptHandle};
+
+use crate::{
+    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, MovedAside, NewVerdict, Now, OpenOptions,
+    PanelEnd, PanelRow, RecordFilter, RecordingState, SetupChange, SetupItem, StoreError, StoredCall,
+    StoredPanel, VerdictEvent, VerdictOutcome, backup,
+    error::Fault,
+    files::RECORDS,
+    job::{Slices, Waits, Write},
+    migrate::TABLES,
+    open,
+    queue::Queue,
+    readers::Readers,
+    recording::Listeners,
+    tables::{audit, calls, panels, record, setup, verdicts},
+    writer::Writer,
+};
+
+/// A data folder's records. A clone is the same store; it closes with the last of them.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+/// A store that was opened, and what happened on the way.
+#[derive(Debug)]
+pub struct Opened {
+    pub store: Store,
+    /// Set when the records were damaged; the store then starts empty.
+    pub moved_aside: Option<MovedAside>,
+    /// Panels that the last process left running: they are interrupted now.
+    pub interrupted: u64,
+}
+
+struct Inner {
+    folder: PathBuf,
+    now: Now,
+    queue: Arc<Queue>,
+    listeners: Arc<Listeners>,
+    readers: Readers,
+    threads: Mutex<Threads>,
+    backing_up: Arc<BackingUp>,
+}
+
+/// What ends with the store.
+#[derive(Default)]
+struct Threads {
+    writer: Option<JoinHandle<()>>,
+    backups: Vec<Backup>,
+    /// Let go of last.
+    lock: Option<File>,
+}
+
+#[derive(Default)]
+struct BackingUp {
+    /// Held by the backup that is being made: one at a time.
+    turn: Mutex<()>,
+    closing: AtomicBool,
+}
+
+struct Backup {
+    thread: JoinHandle<()>,
+    interrupt: InterruptHandle,
+}
+
+impl Store {
+    /// Opens a data folder's records, or makes them.
+    ///
+    /// Errors: [`StoreError::Newer`] (nothing was changed), [`StoreError::Locked`] (open elsewhere), and
+    /// [`StoreError::Io`] where the folder or the file cannot be used. A damaged file is no error: it is moved
+    /// aside.
+    pub fn open(options: OpenOptions) -> Result<Opened, StoreError> {
+        let OpenOptions { path: folder, now, max_pages } = options;
+        let ready = open::open(&folder, now(), TABLES)?;
+        let queue = Arc::new(Queue::default());
+        queue.limit_pages(max_pages);
+        let listeners = Arc::new(Listeners::default());
+        let writer = Writer::new(ready.connection, queue.clone(), listeners.clone(), now.clone());
+        let writer = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| StoreError::io(&folder, error))?;
+        let threads = Threads { writer: Some(writer), backups: Vec::new(), lock: Some(ready.lock) };
+        let readers = Readers::new(folder.join(RECORDS));
+        let store = Store(Arc::new(Inner {
+            folder,
+            now,
+            queue,
+            listeners,
+            readers,
+            threads: Mutex::new(threads),
+            backing_up: Arc::default(),
+        }));
+        // On a full disk this waits with the other records; the panels then show as running for as long.
+        let interrupted =
+            store.write(Waits::Yes, 0, panels::interrupt_running).blocking_wait().unwrap_or_default();
+        Ok(Opened { store, moved_aside: ready.moved_aside, interrupted })
+    }
+
+    /// Writes what waits, ends the writer and lets go of the files. Later verbs give
+    /// [`StoreError::Closed`]. Closing again does nothing.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// The set-up's documents, in the order they were added.
+    pub fn setup_items(&self) -> Result<Vec<SetupItem>, StoreError> {
+        self.0.readers.read(setup::all)
+    }
+
+    /// Changes the set-up and notes it in the audit log: all of it or nothing. While recording is stopped it is
+    /// refused and not made later.
+    pub fn change_setup(&self, changes: Vec<SetupChange>, audit: Vec<AuditEntry>) -> Ack<()> {
+        let at_ms = self.now();
+        self.write(Waits::No, 0, move |connection| {
+            changes.iter().try_for_each(|change| setup::apply(connection, change))?;
+            audit.iter().try_for_each(|entry| audit::insert(connection, entry, at_ms))
+        })
+    }
+
+    /// The newest lines of the audit log, newest first.
+    pub fn audit(&self, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        self.0.readers.read(|connection| audit::newest(connection, limit))
+    }
+
+    /// A panel starts. A conflict when its id was used before.
+    pub fn panel_started(&self, row: PanelRow) -> Ack<()> {
+        let bytes = row.system.len() + row.prompt.len() + row.request_json.len();
+        self.write(Waits::Yes, bytes, move |connection| panels::insert(connection, &row))
+    }
+
+    /// A seat's call ended. A conflict when its id was used before.
+    pub fn call_ended(&self, row: CallRow) -> Ack<()> {
+        self.write(Waits::Yes, row.answer.len(), move |connection| calls::insert(connection, &row))
+    }
+
+    /// A panel ended. A conflict when it is not running. Calls of it that end later are still taken.
+    pub fn panel_ended(&self, row: PanelEnd) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| panels::end(connection, &row))
+    }
+
+    /// Gives a verdict on a call that ended. It takes the place of the one that stood, which stays in the
+    /// history.
+    pub fn give_verdict(&self, verdict: NewVerdict) -> Ack<VerdictOutcome> {
+        let at_ms = self.now();
+        self.write(Waits::Yes, 0, move |connection| verdicts::give(connection, &verdict, at_ms))
+    }
+
+    /// Withdraws the verdict that stands on a call.
+    pub fn clear_verdict(&self, call: String, by: String) -> Ack<ClearOutcome> {
+        let at_ms = self.now();
+        self.write(Waits::Yes, 0, move |connection| verdicts::clear(connection, &call, &by, at_ms))
+    }
+
+    /// Every verdict given on a call and withdrawn from it, oldest first.
+    pub fn verdict_history(&self, call: &str) -> Result<Vec<VerdictEvent>, StoreError> {
+        self.0.readers.read(|connection| verdicts::history(connection, call))
+    }
+
+    /// The newest panels with their calls and verdicts, newest first; with `before`, those older than that
+    /// panel.
+    pub fn panels(&self, before: Option<&str>, limit: u32) -> Result<Vec<StoredPanel>, StoreError> {
+        self.0.readers.read(|connection| panels::newest(connection, before, limit))
+    }
+
+    /// One panel with its calls and verdicts.
+    pub fn panel(&self, id: &str) -> Result<Option<StoredPanel>, StoreError> {
+        self.0.readers.read(|connection| panels::one(connection, id))
+    }
+
+    /// One call with its verdict.
+    pub fn call(&self, call: &str) -> Result<Option<StoredCall>, StoreError> {
+        self.0.readers.read(|connection| calls::one(connection, call))
+    }
+
+    /// Of the newest `panels` panels, those on which a verdict is owed, newest first, whole. Which of a
+    /// panel's calls are owed, [`StoredCall::is_owed`] tells.
+    pub fn owed(&self, panels: u32) -> Result<Vec<StoredPanel>, StoreError> {
+        self.0.readers.read(|connection| {
+            let mut owed = Vec::new();
+            for (panel, _) in calls::owed(connection, panels)? {
+                owed.extend(panels::one(connection, &panel)?);
+            }
+            Ok(owed)
+        })
+    }
+
+    /// How many verdicts are owed on the newest `panels` panels.
+    pub fn owed_count(&self, panels: u32) -> Result<u32, StoreError> {
+        self.0
+            .readers
+            .read(|connection| Ok(calls::owed(connection, panels)?.iter().map(|(_, owed)| owed).sum()))
+    }
+
+    /// Of the calls named, those that are known, answered and were not judged, in the order named.
+    pub fn pending(&self, calls: &[String]) -> Result<Vec<String>, StoreError> {
+        self.0.readers.read(|connection| {
+            let mut pending = Vec::new();
+            for call in calls {
+                if calls::is_pending(connection, call)? {
+                    pending.push(call.clone());
+                }
+            }
+            Ok(pending)
+        })
+    }
+
+    /// Each model's record, by alias. An alias that was never asked is not in it.
+    pub fn record(&self, filter: RecordFilter) -> Result<Vec<AliasRecord>, StoreError> {
+        self.0.readers.read(|connection| record::by_alias(connection, &filter))
+    }
+
+    /// Whether records reach the disk.
+    pub fn recording(&self) -> RecordingState {
+        self.0.queue.recording()
+    }
+
+    /// Calls `listener` on the writer's thread whenever recording stops or resumes. It must not wait for a
+    /// write, nor hold a `Store`: that would keep the store open for ever.
+    pub fn on_recording_change(&self, listener: impl Fn(RecordingState) + Send + Sync + 'static) {
+        self.0.listeners.add(listener);
+    }
+
+    /// Empties prompts and answers from before an instant (Unix milliseconds) and gives how many panels and
+    /// calls that were. Counts, errors, notes and verdicts stay. It is done in slices, between which other
+    /// writes are made. Backups made before still hold the text, until newer ones take their place.
+    pub fn prune_text(&self, older_than_ms: i64) -> Ack<u64> {
+        let (reply, ack) = Ack::new();
+        let prune = move |connection: &Connection| {
+            Ok(panels::prune_text(connection, older_than_ms)? + calls::prune_text(connection, older_than_ms)?)
+        };
+        self.0.queue.push(Box::new(Slices::new(prune, reply)), self.now());
+        ack
+    }
+
+    /// Makes a backup beside the writer, which goes on, and gives its path. The newest seven are kept.
+    pub fn backup(&self) -> Ack<PathBuf> {
+        self.0.backup()
+    }
+
+    /// Caps the file at so many pages of 4 KB, or lifts the cap, as [`OpenOptions::max_pages`] does.
+    #[doc(hidden)]
+    pub fn limit_pages(&self, pages: Option<u32>) {
+        self.0.queue.limit_pages(pages);
+    }
+
+    fn write<T: Send + 'static>(
+        &self,
+        waits: Waits,
+        bytes: usize,
+        work: impl FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Ack<T> {
+        let (reply, ack) = Ack::new();
+        self.0.queue.push(Box::new(Write::new(waits, bytes, work, reply)), self.now());
+        ack
+    }
+
+    fn now(&self) -> i64 {
+        (self.0.now)()
+    }
+}
+
+impl Inner {
+    fn backup(&self) -> Ack<PathBuf> {
+        let (reply, ack) = Ack::new();
+        // Held until the thread is among those that `close` waits for.
+        let mut threads = lock(&self.threads);
+        let connection = match self.readers.connect() {
+            Ok(connection) => connection,
+            Err(error) => {
+                let _ = reply.send(Err(error));
+                return ack;
+            }
+        };
+        let interrupt = connection.get_interrupt_handle();
+        let (folder, now_ms, backing_up) = (self.folder.clone(), (self.now)(), self.backing_up.clone());
+        let thread = std::thread::Builder::new().name("store-backup".to_owned()).spawn(move || {
+            let _turn = lock(&backing_up.turn);
+            let outcome = match backing_up.closing.load(Ordering::Acquire) {
+                true => Err(StoreError::Closed),
+                false => backup::make(&connection, &folder, now_ms),
+            };
+            drop(connection);
+            let _ = reply.send(outcome);
+        });
+        threads.backups.retain(|backup| !backup.thread.is_finished());
+        match thread {
+            Ok(thread) => threads.backups.push(Backup { thread, interrupt }),
+            // The reply went with the thread's closure: the ack gives `Closed`.
+            Err(error) => tracing::error!(%error, "no backup: a thread could not be started"),
+        }
+        ack
+    }
+
+    fn close(&self) {
+        self.queue.close();
+        self.readers.close();
+        self.backing_up.closing.store(true, Ordering::Release);
+        let mut threads = lock(&self.threads);
+        for Backup { thread, interrupt } in threads.backups.drain(..) {
+            // A backup is made again another day; a closing program does not wait for it.
+            interrupt.interrupt();
+            join(thread);
+        }
+        if let Some(writer) = threads.writer.take() {
+            join(writer);
+        }
+        threads.lock = None;
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Store").field("folder", &self.0.folder).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn join(thread: JoinHandle<()>) {
+    // A listener that holds the last store closes it on the writer's own thread, which then ends by itself.
+    if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+        tracing::error!("a thread of the store ended badly");
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

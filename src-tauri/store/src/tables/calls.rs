@@ -1,0 +1,256 @@
+//! Calls: one row the moment a seat's call ends. A call that never ended has no row.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    error::Fault,
+    migrate::Step,
+    tables::{
+        PRUNED_AT_ONCE, from_db, to_db,
+        verdicts::{self, VerdictRow},
+    },
+};
+
+/// No foreign key to `panels`: a panel's own record may have been lost, its calls are kept nevertheless.
+pub(crate) const STEPS: &[Step] = &[Step {
+    version: 1,
+    sql: "CREATE TABLE calls (
+        seq INTEGER PRIMARY KEY,
+        call TEXT NOT NULL UNIQUE,
+        panel TEXT NOT NULL,
+        seat TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        alias TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        served TEXT NOT NULL,
+        served_as TEXT,
+        status TEXT NOT NULL,
+        practice INTEGER NOT NULL,
+        started_ms INTEGER NOT NULL,
+        ended_ms INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        first_token_s REAL,
+        tokens_in INTEGER,
+        tokens_out INTEGER,
+        tokens_reasoning INTEGER,
+        cache_read INTEGER,
+        cache_write INTEGER,
+        attempts INTEGER NOT NULL,
+        text_pruned INTEGER NOT NULL DEFAULT 0,
+        error_class TEXT,
+        error TEXT,
+        answer TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX calls_panel ON calls (panel);
+    CREATE INDEX calls_record ON calls (alias, practice, panel, call, ended_ms);
+    CREATE INDEX calls_text ON calls (started_ms) WHERE text_pruned = 0;",
+}];
+
+/// The status of a call that answered.
+const ANSWERED: &str = "ok";
+/// The kind of a call that merged the seats' answers, and so is no seat itself.
+const MERGER: &str = "merger";
+
+/// A call that ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallRow {
+    /// `<panel>.member1`, unique.
+    pub call: String,
+    pub panel: String,
+    /// `member1`
+    pub seat: String,
+    /// `member`, `explorer`, `merger`, `reserve`
+    pub kind: String,
+    pub alias: String,
+    pub endpoint: String,
+    /// The provider's name of the model that was asked for.
+    pub served: String,
+    /// The name it said it answered as, where it said one.
+    pub served_as: Option<String>,
+    /// `ok`, `empty`, `error`, `late`, `cancelled`
+    pub status: String,
+    /// Unix milliseconds.
+    pub started_ms: i64,
+    /// From its start to its end.
+    pub seconds: f64,
+    /// From its start to its first token.
+    pub first_token_s: Option<f64>,
+    /// Cache included.
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
+    pub tokens_reasoning: Option<u64>,
+    pub cache_read: Option<u64>,
+    pub cache_write: Option<u64>,
+    pub answer: String,
+    /// Redacted already.
+    pub error: Option<String>,
+    pub error_class: Option<String>,
+    pub attempts: u32,
+    /// A practice model's: kept out of the real record.
+    pub practice: bool,
+}
+
+/// A call as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCall {
+    pub row: CallRow,
+    /// The collection its panel was asked of; empty when the panel's own record was lost.
+    pub collection: String,
+    pub verdict: Option<VerdictRow>,
+    /// Its answer was emptied because of its age.
+    pub text_pruned: bool,
+}
+
+impl StoredCall {
+    /// Whether a verdict on it is owed: a panel's seat that answered and was not judged.
+    pub fn is_owed(&self) -> bool {
+        self.row.status == ANSWERED && self.row.kind != MERGER && self.verdict.is_none()
+    }
+}
+
+pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault> {
+    // A duration that is no number or absurdly long saturates: `as` from a float does.
+    let ended_ms = row.started_ms.saturating_add((row.seconds * 1000.0) as i64);
+    connection
+        .prepare_cached(
+            "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
+                 started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
+                 cache_read, cache_write, attempts, error_class, error, answer)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                 ?21, ?22, ?23)",
+        )?
+        .execute(params![
+            row.call,
+            row.panel,
+            row.seat,
+            row.kind,
+            row.alias,
+            row.endpoint,
+            row.served,
+            row.served_as,
+            row.status,
+            row.practice,
+            row.started_ms,
+            ended_ms,
+            finite(row.seconds),
+            row.first_token_s.map(finite),
+            row.tokens_in.map(to_db),
+            row.tokens_out.map(to_db),
+            row.tokens_reasoning.map(to_db),
+            row.cache_read.map(to_db),
+            row.cache_write.map(to_db),
+            row.attempts,
+            row.error_class,
+            row.error,
+            row.answer,
+        ])
+        .map_err(|error| Fault::constraint(error, || format!("call {} was recorded already", row.call)))?;
+    Ok(())
+}
+
+/// SQLite has no NaN: it would become NULL, which the column refuses.
+pub(crate) fn finite(seconds: f64) -> f64 {
+    if seconds.is_finite() { seconds } else { 0.0 }
+}
+
+const SELECT: &str =
+    "SELECT c.call, c.panel, c.seat, c.kind, c.alias, c.endpoint, c.served, c.served_as, c.status,
+    c.practice, c.started_ms, c.seconds, c.first_token_s, c.tokens_in, c.tokens_out, c.tokens_reasoning,
+    c.cache_read, c.cache_write, c.attempts, c.text_pruned, c.error_class, c.error, c.answer, p.collection
+    FROM calls c LEFT JOIN panels p ON p.id = c.panel";
+
+pub(crate) fn one(connection: &Connection, call: &str) -> Result<Option<StoredCall>, Fault> {
+    let found = connection
+        .prepare_cached(&format!("{SELECT} WHERE c.call = ?1"))?
+        .query_row([call], from_row)
+        .optional()?;
+    let Some(mut stored) = found else { return Ok(None) };
+    stored.verdict = verdicts::standing(connection, call)?;
+    Ok(Some(stored))
+}
+
+/// A panel's calls with their verdicts, in the order they ended.
+pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<StoredCall>, Fault> {
+    let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE c.panel = ?1 ORDER BY c.seq"))?;
+    let mut calls = statement.query_map([panel], from_row)?.collect::<Result<Vec<_>, _>>()?;
+    for stored in &mut calls {
+        stored.verdict = verdicts::standing(connection, &stored.row.call)?;
+    }
+    Ok(calls)
+}
+
+pub(crate) fn is_known(connection: &Connection, call: &str) -> Result<bool, Fault> {
+    Ok(connection.prepare_cached("SELECT 1 FROM calls WHERE call = ?1")?.exists([call])?)
+}
+
+/// Whether a call answered and was not judged, seat or merger.
+pub(crate) fn is_pending(connection: &Connection, call: &str) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM calls c WHERE c.call = ?1 AND c.status = ?2
+        AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.call = c.call AND v.standing = 1)";
+    Ok(connection.prepare_cached(sql)?.exists([call, ANSWERED])?)
+}
+
+/// The panels among the newest `panels` on which a verdict is owed, newest first, and how many are owed on
+/// each.
+pub(crate) fn owed(connection: &Connection, panels: u32) -> Result<Vec<(String, u32)>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT p.id, count(*)
+         FROM (SELECT id, at_ms FROM panels ORDER BY at_ms DESC, id DESC LIMIT ?1) p
+         JOIN calls c ON c.panel = p.id
+         WHERE c.status = ?2 AND c.kind <> ?3
+             AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.call = c.call AND v.standing = 1)
+         GROUP BY p.id ORDER BY p.at_ms DESC, p.id DESC",
+    )?;
+    let owed =
+        statement.query_map(params![panels, ANSWERED, MERGER], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(owed.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Result<(), Fault> {
+    connection.prepare_cached("UPDATE calls SET alias = ?2 WHERE alias = ?1")?.execute(params![from, to])?;
+    Ok(())
+}
+
+/// Empties the answers of calls that started before an instant, a slice of them at a time.
+pub(crate) fn prune_text(connection: &Connection, before_ms: i64) -> Result<u64, Fault> {
+    let emptied = connection
+        .prepare_cached(
+            "UPDATE calls SET answer = '', text_pruned = 1 WHERE seq IN
+                 (SELECT seq FROM calls WHERE text_pruned = 0 AND started_ms < ?1 LIMIT ?2)",
+        )?
+        .execute(params![before_ms, PRUNED_AT_ONCE])?;
+    Ok(emptied as u64)
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
+    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
+    Ok(StoredCall {
+        row: CallRow {
+            call: row.get(0)?,
+            panel: row.get(1)?,
+            seat: row.get(2)?,
+            kind: row.get(3)?,
+            alias: row.get(4)?,
+            endpoint: row.get(5)?,
+            served: row.get(6)?,
+            served_as: row.get(7)?,
+            status: row.get(8)?,
+            practice: row.get(9)?,
+            started_ms: row.get(10)?,
+            seconds: row.get(11)?,
+            first_token_s: row.get(12)?,
+            tokens_in: count(13)?,
+            tokens_out: count(14)?,
+            tokens_reasoning: count(15)?,
+            cache_read: count(16)?,
+            cache_write: count(17)?,
+            attempts: row.get(18)?,
+            error_class: row.get(20)?,
+            error: row.get(21)?,
+            answer: row.get(22)?,
+        },
+        text_pruned: row.get(19)?,
+        collection: row.get::<_, Option<String>>(23)?.unwrap_or_default(),
+        verdict: None,
+    })
+}

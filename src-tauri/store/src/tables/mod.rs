@@ -1,0 +1,24 @@
+//! One file a table: the steps that make it, its row, its reads and its writes.
+//!
+//! Long text stands in a table's last columns: SQLite reads a row from its start, so that what only counts
+//! never touches the pages an answer lies on.
+
+pub(crate) mod audit;
+pub(crate) mod calls;
+pub(crate) mod panels;
+pub(crate) mod record;
+pub(crate) mod seats;
+pub(crate) mod setup;
+pub(crate) mod verdicts;
+
+/// Rows emptied in one transaction: emptied text is overwritten, which takes as long as writing it did.
+const PRUNED_AT_ONCE: u32 = 100;
+
+/// SQLite counts with a sign.
+fn to_db(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn from_db(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or(0)
+}

@@ -1,0 +1,165 @@
+//! A data folder of its own for each test, a clock that stands still, and rows to fill in.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use store::{
+    CallRow, Now, OpenOptions, Opened, PanelEnd, PanelOutcome, PanelRow, PlannedSeat, Store, StoreError,
+};
+use tempfile::TempDir;
+
+/// 2026-11-29 15:45:01.250 UTC
+pub const START: i64 = 1_795_967_101_250;
+
+pub struct Folder {
+    dir: TempDir,
+    clock: Arc<AtomicI64>,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder { dir: TempDir::new().unwrap(), clock: Arc::new(AtomicI64::new(START)) }
+    }
+
+    /// The data folder; it is made by opening it.
+    pub fn path(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.path().join("records.sqlite3")
+    }
+
+    pub fn backups(&self) -> Vec<PathBuf> {
+        files_in(&self.path().join("backups"))
+    }
+
+    pub fn options(&self) -> OpenOptions {
+        let clock = self.clock.clone();
+        let now: Now = Arc::new(move || clock.load(Ordering::SeqCst));
+        OpenOptions { path: self.path(), now, max_pages: None }
+    }
+
+    pub fn try_open(&self) -> Result<Opened, StoreError> {
+        Store::open(self.options())
+    }
+
+    pub fn open(&self) -> Store {
+        let opened = self.try_open().unwrap();
+        assert_eq!(opened.moved_aside, None);
+        opened.store
+    }
+
+    pub fn advance(&self, ms: i64) -> i64 {
+        self.clock.fetch_add(ms, Ordering::SeqCst) + ms
+    }
+
+    /// A connection past the store, to look at the file itself.
+    pub fn sqlite(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.file()).unwrap()
+    }
+
+    pub fn assert_sound(&self) {
+        let verdict: String =
+            self.sqlite().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(verdict, "ok");
+    }
+}
+
+pub fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+pub fn names_in(folder: &Path) -> Vec<String> {
+    files_in(folder).iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+pub fn panel(id: &str) -> PanelRow {
+    PanelRow {
+        id: id.to_owned(),
+        at_ms: START,
+        collection: "core".to_owned(),
+        shape: "general".to_owned(),
+        shape_by: "collection".to_owned(),
+        reply: "all".to_owned(),
+        caller: "local".to_owned(),
+        client: "opencode".to_owned(),
+        system: "be brief".to_owned(),
+        prompt: "why is the sky blue".to_owned(),
+        turns: 1,
+        request_json: r#"[{"role":"user","text":"why is the sky blue"}]"#.to_owned(),
+        skipped_json: r#"[{"seat":"member","alias":"gamma","why":"retired"}]"#.to_owned(),
+        lossy_json: "[]".to_owned(),
+        practice: false,
+        seats: vec![seat(id, 1, "alpha"), seat(id, 2, "beta")],
+    }
+}
+
+pub fn seat(panel: &str, number: u32, alias: &str) -> PlannedSeat {
+    PlannedSeat {
+        call: format!("{panel}.member{number}"),
+        seat: format!("member{number}"),
+        kind: "member".to_owned(),
+        alias: alias.to_owned(),
+        endpoint: "fake".to_owned(),
+    }
+}
+
+/// A call that answered.
+pub fn call(panel: &str, number: u32, alias: &str) -> CallRow {
+    CallRow {
+        call: format!("{panel}.member{number}"),
+        panel: panel.to_owned(),
+        seat: format!("member{number}"),
+        kind: "member".to_owned(),
+        alias: alias.to_owned(),
+        endpoint: "fake".to_owned(),
+        served: format!("vendor/{alias}-1"),
+        served_as: Some(format!("{alias}-1-0815")),
+        status: "ok".to_owned(),
+        started_ms: START,
+        seconds: 1.5,
+        first_token_s: Some(0.25),
+        tokens_in: Some(120),
+        tokens_out: Some(40),
+        tokens_reasoning: None,
+        cache_read: Some(100),
+        cache_write: Some(0),
+        answer: "Rayleigh scattering.".to_owned(),
+        error: None,
+        error_class: None,
+        attempts: 1,
+        practice: false,
+    }
+}
+
+pub fn failed_call(panel: &str, number: u32, alias: &str) -> CallRow {
+    CallRow {
+        status: "error".to_owned(),
+        answer: String::new(),
+        error: Some("429: slow down".to_owned()),
+        error_class: Some("rate_limited".to_owned()),
+        first_token_s: None,
+        attempts: 2,
+        ..call(panel, number, alias)
+    }
+}
+
+pub fn done(id: &str) -> PanelEnd {
+    PanelEnd { id: id.to_owned(), seconds: 1.75, state: PanelOutcome::Done, error: None, overhead_ms: 3.5 }
+}
+
+/// A panel of one call that answered, written.
+pub fn write_panel(store: &Store, id: &str, alias: &str) {
+    drop(store.panel_started(PanelRow { seats: vec![seat(id, 1, alias)], ..panel(id) }));
+    drop(store.call_ended(call(id, 1, alias)));
+    store.panel_ended(done(id)).blocking_wait().unwrap();
+}

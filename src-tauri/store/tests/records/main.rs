@@ -1,0 +1,18 @@
+//! The store from outside: every verb, and what must hold when the process, the disk or the file fails.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod backups;
+mod damage;
+mod disk;
+mod files;
+mod harness;
+mod kill;
+mod load;
+mod migration;
+mod panels;
+mod record;
+mod setup;
+mod text;
+mod verdict_model;
+mod verdicts;

@@ -1,0 +1,153 @@
+//! Every schema version there ever was is kept as SQL text in `tests/fixtures/` and migrates to the newest.
+//!
+//! A new version comes with `UPDATE_FIXTURES=1 cargo test -p store`, which writes the fixture of the newest
+//! version; those that are there never change.
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use store::{
+    AuditEntry, CallRow, ClearOutcome, NewVerdict, PanelRow, PanelState, RecordFilter, SCHEMA_VERSION,
+    SetupChange, SetupItem, Store, StoredPanel,
+};
+
+use crate::harness::{Folder, call, done, failed_call, panel, seat};
+
+fn fixture(version: u32) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.sql"))
+}
+
+/// What the fixtures hold, by the verbs of today.
+fn fill(store: &Store) {
+    let item = SetupItem { kind: "model".to_owned(), name: "alpha".to_owned(), body: "{}".to_owned() };
+    let entry = AuditEntry {
+        actor: "window".to_owned(),
+        action: "added".to_owned(),
+        subject: "model alpha".to_owned(),
+        detail: "{}".to_owned(),
+    };
+    drop(store.change_setup(vec![SetupChange::Put(item)], vec![entry]));
+    drop(store.panel_started(panel("p1")));
+    drop(store.call_ended(call("p1", 1, "alpha")));
+    drop(store.call_ended(failed_call("p1", 2, "beta")));
+    drop(store.panel_ended(done("p1")));
+    let running = PanelRow { practice: true, seats: vec![seat("p2", 1, "quick")], ..panel("p2") };
+    drop(store.panel_started(running));
+    drop(store.call_ended(CallRow { practice: true, ..call("p2", 1, "quick") }));
+    for useful in [false, true] {
+        let verdict = NewVerdict {
+            call: "p1.member1".to_owned(),
+            useful,
+            note: Some("it's \"good\"".to_owned()),
+            real: Some(vec!["it scatters".to_owned()]),
+            by: "window".to_owned(),
+            ..NewVerdict::default()
+        };
+        drop(store.give_verdict(verdict));
+    }
+    let verdict = NewVerdict { call: "p2.member1".to_owned(), useful: true, ..NewVerdict::default() };
+    drop(store.give_verdict(verdict));
+    let cleared = store.clear_verdict("p2.member1".to_owned(), "window".to_owned()).blocking_wait();
+    assert_eq!(cleared, Ok(ClearOutcome::Cleared));
+}
+
+/// Everything that can be read of it.
+fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
+    let record = |practice| store.record(RecordFilter { practice, ..RecordFilter::default() }).unwrap();
+    let rest = format!(
+        "{:#?}",
+        (
+            store.setup_items().unwrap(),
+            store.audit(100).unwrap(),
+            store.verdict_history("p1.member1").unwrap(),
+            store.verdict_history("p2.member1").unwrap(),
+            record(false),
+            record(true),
+        )
+    );
+    (store.panels(None, 100).unwrap(), rest)
+}
+
+fn schema(folder: &Folder) -> Vec<(String, String)> {
+    let connection = folder.sqlite();
+    let mut statement =
+        connection.prepare("SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn every_version_migrates_to_the_newest() {
+    let fresh = Folder::new();
+    let store = fresh.open();
+    fill(&store);
+    store.close();
+    let store = fresh.open();
+    let expected = everything(&store);
+    assert_eq!(
+        expected.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
+        [PanelState::Interrupted, PanelState::Done]
+    );
+    store.close();
+    if std::env::var_os("UPDATE_FIXTURES").is_some() && !fixture(SCHEMA_VERSION).exists() {
+        let blank = Folder::new();
+        let store = blank.open();
+        fill(&store);
+        store.close();
+        std::fs::write(fixture(SCHEMA_VERSION), dump(&blank.sqlite())).unwrap();
+    }
+
+    for version in 1..=SCHEMA_VERSION {
+        let folder = Folder::new();
+        std::fs::create_dir_all(folder.path()).unwrap();
+        let sql = std::fs::read_to_string(fixture(version))
+            .unwrap_or_else(|error| panic!("the fixture of version {version}: {error}"));
+        folder.sqlite().execute_batch(&sql).unwrap();
+        let found: u32 = folder.sqlite().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(found, version, "the fixture names its version");
+
+        let store = folder.open();
+        assert_eq!(everything(&store), expected, "version {version}");
+        store.close();
+        assert_eq!(schema(&folder), schema(&fresh), "version {version} ends at the same schema");
+        let backups = folder.backups();
+        assert_eq!(backups.len(), usize::from(version < SCHEMA_VERSION), "a backup before migrating");
+        let found: u32 = folder.sqlite().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(found, SCHEMA_VERSION);
+        folder.assert_sound();
+        assert!(!folder.try_open().unwrap().store.panels(None, 1).unwrap().is_empty());
+    }
+}
+
+/// A database as SQL text.
+fn dump(connection: &Connection) -> String {
+    let mut sql = String::new();
+    let mut statement = connection
+        .prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, rowid")
+        .unwrap();
+    let mut objects = statement.query([]).unwrap();
+    while let Some(object) = objects.next().unwrap() {
+        let (kind, name, create): (String, String, String) =
+            (object.get(0).unwrap(), object.get(1).unwrap(), object.get(2).unwrap());
+        sql += &format!("{create};\n");
+        if kind == "table" {
+            sql += &rows(connection, &name);
+        }
+    }
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    sql + &format!("PRAGMA user_version = {version};\n")
+}
+
+fn rows(connection: &Connection, table: &str) -> String {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let quoted: Vec<String> = names.iter().map(|name| format!("quote({name})")).collect();
+    statement = connection.prepare(&format!("SELECT {} FROM {table}", quoted.join(", "))).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    let mut sql = String::new();
+    while let Some(row) = rows.next().unwrap() {
+        let values: Vec<String> = (0..names.len()).map(|at| row.get(at).unwrap()).collect();
+        sql += &format!("INSERT INTO {table} ({}) VALUES ({});\n", names.join(", "), values.join(", "));
+    }
+    sql
+}
