@@ -1,0 +1,82 @@
+//! What the owner should know: raised once a cause, cleared when the cause is gone.
+
+use catalog::Endpoint;
+use store::MovedAside;
+use wire::Class;
+
+use crate::{
+    clock::{Clock, rfc3339},
+    gateway::Gateway,
+    live::Live,
+    panel::Seated,
+    upstream::{CallEnd, Outcome},
+    view::{Alert, AlertKind, Recording},
+};
+
+/// The one subject of alerts about the records.
+const RECORDS: &str = "records";
+
+/// A refused key is the endpoint's matter, whoever asked; an answer shows that the key is good.
+pub(crate) fn after_call(gateway: &Gateway, endpoint: &Endpoint, outcome: &Outcome) {
+    match &outcome.end {
+        CallEnd::Error(error) if error.class == Class::SignIn => {
+            key_refused(gateway, endpoint, &error.message)
+        }
+        CallEnd::Error(_) => {}
+        CallEnd::Ok | CallEnd::Empty => gateway.live().clear(AlertKind::KeyRefused, &endpoint.name),
+    }
+}
+
+pub(crate) fn key_refused(gateway: &Gateway, endpoint: &Endpoint, said: &str) {
+    let name = &endpoint.name;
+    let said = wire::redact::shorten(&gateway.scrub(said), 160);
+    let key = gateway.vault().get().map(|vault| vault.describe(name, endpoint.key_env.as_deref()));
+    // A key in the environment goes before any other, so a new one under Endpoints would change nothing.
+    let message = match key.and_then(|key| key.variable) {
+        Some(variable) => format!(
+            "The key for {name} was refused ({said}). It comes from the variable {variable}: change it there, then \
+             start Benchwarmers again."
+        ),
+        None => format!("The key for {name} was refused ({said}). Give it a new one under Endpoints."),
+    };
+    raise(gateway.live(), gateway.clock(), AlertKind::KeyRefused, name, message);
+}
+
+pub(crate) fn after_panel(gateway: &Gateway, panel: &Seated, error: Option<&str>) {
+    let collection = &panel.asking.collection;
+    match error {
+        Some(error) => {
+            raise(gateway.live(), gateway.clock(), AlertKind::PanelFailed, collection, error.to_owned())
+        }
+        None => gateway.live().clear(AlertKind::PanelFailed, collection),
+    }
+}
+
+pub(crate) fn recording(live: &Live, clock: &Clock, recording: &Recording) {
+    if recording.ok {
+        live.clear(AlertKind::RecordingStopped, RECORDS);
+    } else {
+        raise(live, clock, AlertKind::RecordingStopped, RECORDS, recording.message.clone());
+    }
+}
+
+pub(crate) fn port_taken(gateway: &Gateway, wanted: u16, port: u16) {
+    let message = format!(
+        "Port {wanted} was taken by another program; serving on {port}. Clients need the new address."
+    );
+    raise(gateway.live(), gateway.clock(), AlertKind::PortTaken, &wanted.to_string(), message);
+}
+
+pub(crate) fn records_moved(gateway: &Gateway, moved: &MovedAside) {
+    let mut message =
+        format!("The records were damaged and were moved to {}; new ones were begun.", moved.to.display());
+    if let Some(backup) = &moved.newest_backup {
+        message.push_str(&format!(" The newest backup is {}.", backup.display()));
+    }
+    raise(gateway.live(), gateway.clock(), AlertKind::RecordsMoved, RECORDS, message);
+}
+
+fn raise(live: &Live, clock: &Clock, kind: AlertKind, subject: &str, message: String) {
+    let at = rfc3339(clock.now_ms());
+    live.raise(Alert { kind, subject: subject.to_owned(), message, at });
+}

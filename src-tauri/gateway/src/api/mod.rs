@@ -1,0 +1,129 @@
+//! From a request to its answer: the guard, the route, and who answers it.
+
+mod body;
+mod count;
+mod models;
+mod name;
+mod own;
+mod panel;
+mod reply;
+mod route;
+
+use axum::{Router, body::Body, response::Response};
+use http::{HeaderValue, Request, StatusCode, header};
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use wire::{ApiError, Dialect, Form, Kind, Origin};
+
+pub(crate) use body::Held;
+pub(crate) use reply::error_response;
+
+pub(crate) use self::route::dialect;
+use self::route::{Route, route};
+use crate::{gateway::Gateway, guard, practice};
+
+/// A request on its way through the API.
+pub(crate) struct Call<'a> {
+    pub gateway: &'a Gateway,
+    pub id: &'a str,
+    /// The API that was asked.
+    pub dialect: Dialect,
+}
+
+impl Call<'_> {
+    /// An error in the shape of the API that was asked.
+    pub(crate) fn refuse(&self, error: &ApiError, bench: Option<&Value>) -> Response {
+        error_response(self.dialect, error, self.id, bench)
+    }
+}
+
+/// Answers any request; refusals take the shape of the API that was asked.
+pub(crate) async fn answer(
+    gateway: &Gateway,
+    extra: Option<&Router>,
+    request: Request<Incoming>,
+    id: &str,
+) -> Response {
+    let path = request.uri().path();
+    let admitted = admit(gateway, &request);
+    if let (Ok(()), Some(extra)) = (&admitted, extra.filter(|_| is_extra(path))) {
+        let answered = tower_service::Service::call(&mut extra.clone(), request.map(Body::new)).await;
+        return answered.unwrap_or_else(|never| match never {});
+    }
+    let call = Call { gateway, id, dialect: dialect(path) };
+    let answered = match admitted
+        .and_then(|()| route(request.method(), path, request.uri().query().unwrap_or_default()))
+    {
+        Ok(route) => act(&call, route, request).await,
+        Err(error) => {
+            body::unread(request).await;
+            Err(error)
+        }
+    };
+    answered.unwrap_or_else(|error| call.refuse(&error, None))
+}
+
+/// Whether the request may be looked at at all.
+fn admit(gateway: &Gateway, request: &Request<Incoming>) -> Result<(), ApiError> {
+    let path = request.uri().path();
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    guard::check(request.method(), path, authority, request.headers(), gateway.port())?;
+    // A panel that finishes may still need the practice endpoint.
+    match gateway.stopping().is_cancelled() && !path.starts_with(practice::PATH) {
+        true => Err(shutting_down()),
+        false => Ok(()),
+    }
+}
+
+/// The control API and the window's files are the `control` crate's.
+fn is_extra(path: &str) -> bool {
+    path.starts_with("/bench/admin/") || path == "/ui" || path.starts_with("/ui/")
+}
+
+async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Result<Response, ApiError> {
+    match route {
+        Route::Root => {
+            Ok(reply::json(StatusCode::OK, json!({"name": "Benchwarmers", "ok": true}).to_string()))
+        }
+        Route::Health => {
+            let health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
+            Ok(reply::json(StatusCode::OK, health.to_string()))
+        }
+        Route::Models(shape) => Ok(models::list(call, shape, request.headers())),
+        Route::Model(id, shape) => models::one(call, &id, shape, request.headers()),
+        Route::Ask(form, model) => {
+            let client = name::client(request.headers());
+            let route = wire::Route { model: model.as_deref(), form };
+            panel::ask(call, &route, client, &body::read(request).await?).await
+        }
+        Route::Count(model) => {
+            let route = wire::Route { model: model.as_deref(), form: Form::Usual };
+            count::tokens(call, &route, &body::read(request).await?)
+        }
+        Route::OllamaTags => Ok(models::ollama_tags(call)),
+        Route::OllamaShow => models::ollama_show(call, &body::read(request).await?),
+        Route::OllamaVersion => Ok(reply::json(StatusCode::OK, wire::ollama_version())),
+        Route::OllamaRunning => Ok(reply::json(StatusCode::OK, wire::ollama_running())),
+        Route::Verdict => own::verdict(call, &body::read(request).await?).await,
+        Route::Record => own::record(call, request.uri().query().unwrap_or_default()).await,
+        Route::Call(id) => own::call(call, &id).await,
+        Route::PracticeModels => Ok(reply::json(StatusCode::OK, practice::models().to_string())),
+        Route::PracticeChat => practice::chat(&body::read(request).await?).await,
+    }
+}
+
+fn shutting_down() -> ApiError {
+    let mut error =
+        ApiError::new(Kind::Unavailable, Origin::Gateway, "shutting_down", "the gateway is shutting down");
+    error.retry_after = Some(std::time::Duration::from_secs(5));
+    error
+}
+
+/// `Retry-After` and its like in whole seconds, never 0.
+pub(crate) fn retry_after(error: &ApiError) -> Option<HeaderValue> {
+    let wait = error.retry_after?;
+    Some(HeaderValue::from(wait.as_secs_f64().ceil().max(1.0) as u64))
+}
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const CONTENT_TYPE: http::HeaderName = header::CONTENT_TYPE;

@@ -1,0 +1,246 @@
+//! A question to a collection in any API, plain or streamed: `POST /v1/chat/completions` and its like.
+
+use std::{collections::VecDeque, io, time::Duration};
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderValue, StatusCode};
+use plan::Collection;
+use tokio::time::Instant;
+use wire::{
+    ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route, Silence,
+};
+
+use super::{CONTENT_TYPE, Call, name, reply};
+use crate::{
+    panel::{
+        Asking, PanelEnd, Running, SeatEnd, Update, closing, collections_in_words, heading, run, section,
+        unknown_collection,
+    },
+    setup::Snapshot,
+};
+
+/// Silence after which a stream shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn ask(
+    call: &Call<'_>,
+    route: &Route<'_>,
+    client: String,
+    body: &[u8],
+) -> Result<Response, ApiError> {
+    let begun = Instant::now();
+    let format = wire::format(call.dialect);
+    let created = call.gateway.clock().now_ms() / 1000;
+    let request = match format.decode_request(body, route) {
+        // Ollama's own client asks nothing first, to have the model loaded.
+        Err(error) if error.code == wire::NOTHING_ASKED => {
+            let model = wire::ollama_shown(body)?;
+            return Ok(reply::json(StatusCode::OK, wire::ollama_loaded(&model, created, route.form)));
+        }
+        request => request?,
+    };
+    if let Some(id) = request.previous_response_id() {
+        return Err(not_kept(&id));
+    }
+    let collection = collection_for(&call.gateway.snapshot(), &request)?;
+    let stream = request.stream;
+    let id = call.id.trim_start_matches("req_");
+    let head = ReplyHead::of(&request, id, created);
+    let seated = call.gateway.seat(Asking { collection, request, client })?;
+    let running = run(call.gateway, seated);
+    let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
+    let panel = running.panel.clone();
+    let mut response = if stream {
+        let mut response = streamed(running, format.encoder(head), format.stream_type(route.form));
+        response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(before_ms));
+        response
+    } else {
+        whole(call, head, running, before_ms).await
+    };
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&panel.id) {
+        headers.insert(reply::PANEL, id);
+    }
+    if let Some(lossy) = reply::lossy(&panel.notices) {
+        headers.insert(reply::LOSSY, lossy);
+    }
+    Ok(response)
+}
+
+/// The collection a request names (wire.md §2), and the mode its name asks for.
+pub(crate) fn known_collection<'a>(
+    snapshot: &'a Snapshot,
+    request: &Request,
+) -> Result<(&'a Collection, ReplyMode), ApiError> {
+    if request.model.trim().is_empty() {
+        let message = format!("model: none is named. {}", collections_in_words(snapshot));
+        return Err(ApiError::invalid("model_missing", message));
+    }
+    let asked = name::parse(&request.model);
+    let Some(collection) = snapshot.collection(asked.collection) else {
+        return Err(unknown_collection(snapshot, asked.collection));
+    };
+    Ok((collection, request.bench.reply.or(asked.mode).unwrap_or(collection.reply)))
+}
+
+/// The same, when a panel may answer it (wire.md §4).
+fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<String, ApiError> {
+    let (collection, mode) = known_collection(snapshot, request)?;
+    let name = &collection.name;
+    match mode {
+        ReplyMode::All => {}
+        ReplyMode::Merged => return Err(not_built("merged", name)),
+        ReplyMode::Route => return Err(not_built("route", name)),
+    }
+    if request.uses_tools() {
+        let message = format!(
+            "tools: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
+        );
+        return Err(ApiError::invalid("tools_in_panel", message));
+    }
+    if let Some(part) = request.attachments().next() {
+        let kind = part.content.kind();
+        let message = format!(
+            "messages: no member of bench/{name} takes a part that holds {kind}; send text or images"
+        );
+        return Err(ApiError::invalid("unsupported_part", message));
+    }
+    Ok(name.clone())
+}
+
+/// Responses are not kept by this version, so none can be gone on from.
+fn not_kept(id: &str) -> ApiError {
+    let id = wire::redact::shorten(id, 80);
+    let message =
+        format!("previous_response_id: no response \"{id}\" is kept; send the whole conversation as input");
+    ApiError::new(Kind::NotFound, Origin::Client, "previous_response_not_found", message)
+}
+
+fn not_built(mode: &str, collection: &str) -> ApiError {
+    let message = format!(
+        "model: the reply mode \"{mode}\" is not built in this version; ask for bench/{collection}:all, which gives every \
+         member's answer"
+    );
+    ApiError::new(Kind::NotImplemented, Origin::Gateway, "mode_not_implemented", message)
+}
+
+async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms: f64) -> Response {
+    let mut seats: Vec<SeatEnd> = Vec::new();
+    while let Some(update) = running.updates.recv().await {
+        match update {
+            Update::Seat(end) => seats.push(end),
+            Update::End(end) => {
+                seats.sort_by_key(|seat| seat.at);
+                let mut response = ended(call, &head, &running, &seats, &end);
+                response
+                    .headers_mut()
+                    .insert(reply::OVERHEAD, reply::milliseconds(before_ms + end.overhead_ms));
+                if call.dialect == Dialect::Gemini {
+                    // Its reply has no room for the bench object.
+                    response.headers_mut().insert(reply::SEATS, reply::seats(&seats));
+                }
+                return response;
+            }
+        }
+    }
+    call.refuse(&panel_lost(), None)
+}
+
+fn ended(
+    call: &Call<'_>,
+    head: &ReplyHead,
+    running: &Running,
+    seats: &[SeatEnd],
+    end: &PanelEnd,
+) -> Response {
+    if let Some(error) = &end.failed {
+        return call.refuse(error, Some(&end.bench));
+    }
+    let mut text = heading(&running.panel);
+    seats.iter().for_each(|seat| text.push_str(&section(&seat.view)));
+    text.push_str(&closing());
+    reply::json(
+        StatusCode::OK,
+        wire::format(call.dialect).encode_reply(head, &Reply::of_text(text, end.usage), Some(&end.bench)),
+    )
+}
+
+/// A panel always tells its end, also when it is cancelled; without one it failed inside.
+fn panel_lost() -> ApiError {
+    let message = "the gateway failed while the panel ran; answers that had come are on record";
+    ApiError::new(Kind::Internal, Origin::Gateway, "internal", message)
+}
+
+/// A reply that goes out section by section, at the pace its reader reads.
+struct Streaming {
+    running: Running,
+    encoder: Box<dyn EventEncoder>,
+    ready: VecDeque<Bytes>,
+    state: State,
+}
+
+enum State {
+    Open,
+    Finished,
+    /// The error event is out; next the connection is cut, so that nobody takes this for a plain end.
+    Failed,
+}
+
+fn streamed(running: Running, mut encoder: Box<dyn EventEncoder>, content_type: &'static str) -> Response {
+    let ready = VecDeque::from([Bytes::from(encoder.text(&heading(&running.panel)))]);
+    let streaming = Streaming { running, encoder, ready, state: State::Open };
+    let body = Body::from_stream(stream::unfold(streaming, |mut streaming| async move {
+        let piece = streaming.next().await?;
+        Some((piece, streaming))
+    }));
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+impl Streaming {
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if let Some(bytes) = self.ready.pop_front() {
+            return Some(Ok(bytes));
+        }
+        match self.state {
+            State::Finished => return None,
+            State::Failed => {
+                // Lets the error event leave before the connection is cut.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                return Some(Err(io::Error::other("the panel failed")));
+            }
+            State::Open => {}
+        }
+        let piece = match tokio::time::timeout(KEEP_ALIVE, self.running.updates.recv()).await {
+            Err(_) => self.encoder.keep_alive(Silence::Short),
+            Ok(Some(Update::Seat(end))) => self.encoder.text(&section(&end.view)),
+            Ok(Some(Update::End(end))) => self.end(end),
+            Ok(None) => {
+                self.state = State::Failed;
+                self.encoder.error(&panel_lost(), None)
+            }
+        };
+        Some(Ok(Bytes::from(piece)))
+    }
+
+    fn end(&mut self, end: PanelEnd) -> Vec<u8> {
+        match &end.failed {
+            Some(error) => {
+                self.state = State::Failed;
+                self.encoder.error(error, Some(&end.bench))
+            }
+            None => {
+                self.state = State::Finished;
+                let mut piece = self.encoder.text(&closing());
+                piece.extend(self.encoder.finish(end.usage, Some(&end.bench)));
+                piece
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Response heads: content types, error shapes, the bench headers.
+
+use axum::{body::Body, response::Response};
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+use wire::{ApiError, Dialect, Kind, Notice};
+
+use super::{CONTENT_TYPE, JSON, retry_after};
+use crate::panel::SeatEnd;
+
+pub(crate) const PANEL: HeaderName = HeaderName::from_static("x-bench-panel");
+pub(crate) const SEATS: HeaderName = HeaderName::from_static("x-bench-seats");
+pub(crate) const OVERHEAD: HeaderName = HeaderName::from_static("x-bench-overhead-ms");
+pub(crate) const LOSSY: HeaderName = HeaderName::from_static("x-bench-lossy");
+
+pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// An error in a dialect's shape.
+pub(crate) fn error_response(
+    dialect: Dialect,
+    error: &ApiError,
+    id: &str,
+    bench: Option<&Value>,
+) -> Response {
+    let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = json(status, wire::format(dialect).encode_error(error, id, bench));
+    if let Some(wait) = retry_after(error) {
+        response.headers_mut().insert(http::header::RETRY_AFTER, wait);
+    }
+    if error.kind == Kind::MethodNotAllowed
+        && let Some(allowed) = error.message.strip_prefix("method: this path takes ")
+        && let Ok(allowed) = HeaderValue::from_str(allowed)
+    {
+        response.headers_mut().insert(http::header::ALLOW, allowed);
+    }
+    response
+}
+
+/// Call, seat, alias and status of every seat, as a JSON list in ASCII.
+pub(crate) fn seats(seats: &[SeatEnd]) -> HeaderValue {
+    let list: Vec<Value> = seats
+        .iter()
+        .map(|end| {
+            let seat = &end.view;
+            json!({"call": seat.call, "seat": seat.kind, "alias": seat.alias, "status": seat.status})
+        })
+        .collect();
+    // Aliases, ids and words are ASCII by their rules.
+    HeaderValue::from_str(&Value::Array(list).to_string()).unwrap_or(HeaderValue::from_static("[]"))
+}
+
+/// `field=reason, …` in ASCII.
+pub(crate) fn lossy(notices: &[Notice]) -> Option<HeaderValue> {
+    if notices.is_empty() {
+        return None;
+    }
+    let list: Vec<String> =
+        notices.iter().map(|notice| format!("{}={}", notice.field, notice.reason)).collect();
+    let text: String = list
+        .join(", ")
+        .chars()
+        .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
+        .take(2_000)
+        .collect();
+    HeaderValue::from_str(&text).ok()
+}
+
+pub(crate) fn milliseconds(ms: f64) -> HeaderValue {
+    HeaderValue::from_str(&format!("{ms:.2}")).unwrap_or(HeaderValue::from_static("0"))
+}

@@ -1,0 +1,34 @@
+//! The one place that reads a clock.
+
+use jiff::Timestamp;
+
+/// Wall time for records and ids. Durations are measured with tokio's clock, which tests can pause.
+#[derive(Clone)]
+pub struct Clock {
+    now_ms: std::sync::Arc<dyn Fn() -> i64 + Send + Sync>,
+}
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    pub fn system() -> Clock {
+        Clock { now_ms: std::sync::Arc::new(|| Timestamp::now().as_millisecond()) }
+    }
+
+    /// A clock for tests.
+    pub fn from_fn(now_ms: impl Fn() -> i64 + Send + Sync + 'static) -> Clock {
+        Clock { now_ms: std::sync::Arc::new(now_ms) }
+    }
+
+    /// Unix milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        (self.now_ms)()
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds: `2026-11-29T15:45:01.250Z`.
+pub(crate) fn rfc3339(unix_ms: i64) -> String {
+    match Timestamp::from_millisecond(unix_ms) {
+        Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+        Err(_) => String::new(),
+    }
+}

@@ -1,0 +1,296 @@
+//! The gateway's state and its parts. Cheap to clone; everything is behind one `Arc`.
+
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use catalog::Endpoint;
+use plan::Setup;
+use store::{OpenOptions, Opened, Store, StoreError};
+use tokio::sync::SetOnce;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use vault::Vault;
+
+use crate::{
+    alerts,
+    clock::Clock,
+    data_dir::{LockError, Owner, OwnerLock},
+    keys,
+    live::{Events, Live},
+    practice, records,
+    setup::{ChangeError, SetupState, Snapshot},
+    upkeep,
+    upstream::{EndpointTest, Reqwest, Transport, Upstream, list_models},
+    view::{LiveEvent, Recording},
+};
+
+/// What is told of an endpoint's test.
+const TEST_CHARS: usize = 500;
+
+/// How a gateway is opened.
+pub struct Options {
+    pub data_dir: PathBuf,
+    /// `benchwarmers` or `bench serve`: what other processes are told.
+    pub program: String,
+    pub clock: Clock,
+}
+
+/// Why the data folder could not be opened. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the data folder {} is in use by {}. Stop it first, or use another folder (BENCHWARMERS_HOME)", .dir.display(), owner_in_words(.owner))]
+    InUse { dir: PathBuf, owner: Option<Owner> },
+    #[error("the data folder {} could not be opened: {source}", .dir.display())]
+    Folder { dir: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the HTTP client could not be made: {0}")]
+    Client(String),
+}
+
+fn owner_in_words(owner: &Option<Owner>) -> String {
+    match owner {
+        Some(owner) if owner.url.is_empty() => format!("{} (process {})", owner.program, owner.pid),
+        Some(owner) => format!("{} (process {}, serving {})", owner.program, owner.pid, owner.url),
+        None => "another process".to_owned(),
+    }
+}
+
+#[derive(Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    data_dir: PathBuf,
+    program: String,
+    lock: OwnerLock,
+    clock: Clock,
+    store: Store,
+    setup: SetupState,
+    /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
+    vault: SetOnce<Vault>,
+    live: Live,
+    upstream: Upstream,
+    panels: TaskTracker,
+    tasks: TaskTracker,
+    /// New work is refused; streams of events end.
+    stopping: CancellationToken,
+    /// The listener ends: the panels have, and they may have needed it (practice is served here).
+    unlisten: CancellationToken,
+    /// What still runs is cancelled.
+    closing: CancellationToken,
+    address: OnceLock<SocketAddr>,
+}
+
+impl Gateway {
+    /// Takes the data folder and opens the store. Call it inside a tokio runtime.
+    pub async fn open(options: Options) -> Result<Gateway, OpenError> {
+        let Options { data_dir, program, clock } = options;
+        let dir = data_dir.clone();
+        let now = clock.clone();
+        let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
+        let (lock, Opened { store, moved_aside, .. }) =
+            opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
+        let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
+        lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
+        let transport = Arc::new(Reqwest::new().map_err(|error| OpenError::Client(error.to_string()))?);
+        let tasks = TaskTracker::new();
+        let gateway = Gateway {
+            inner: Arc::new(Inner {
+                data_dir,
+                program,
+                lock,
+                setup: SetupState::load(store.clone())?,
+                store,
+                vault: SetOnce::new(),
+                live: Live::new(),
+                upstream: Upstream { transport, clock: clock.clone(), tasks: tasks.clone() },
+                clock,
+                panels: TaskTracker::new(),
+                tasks,
+                stopping: CancellationToken::new(),
+                unlisten: CancellationToken::new(),
+                closing: CancellationToken::new(),
+                address: OnceLock::new(),
+            }),
+        };
+        gateway.watch_recording();
+        gateway.open_vault();
+        upkeep::begin(&gateway);
+        if let Some(moved) = &moved_aside {
+            alerts::records_moved(&gateway, moved);
+        }
+        Ok(gateway)
+    }
+
+    fn watch_recording(&self) {
+        let (live, clock) = (self.inner.live.clone(), self.inner.clock.clone());
+        self.inner
+            .store
+            .on_recording_change(move |state| alerts::recording(&live, &clock, &records::recording(&state)));
+    }
+
+    fn open_vault(&self) {
+        let gateway = self.clone();
+        self.inner.tasks.spawn_blocking(move || {
+            let _ = gateway.inner.vault.set(keys::open(&gateway));
+            gateway.inner.live.publish(LiveEvent::SetupChanged {});
+        });
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        &self.inner.data_dir
+    }
+
+    /// `http://127.0.0.1:8123`, once it listens.
+    pub fn url(&self) -> Option<String> {
+        self.inner.address.get().map(|address| format!("http://{address}"))
+    }
+
+    pub(crate) fn listening(&self, address: SocketAddr) -> io::Result<()> {
+        let _ = self.inner.address.set(address);
+        let owner = Owner {
+            pid: std::process::id(),
+            program: self.inner.program.clone(),
+            url: format!("http://{address}"),
+        };
+        self.inner.lock.announce(&owner)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.inner.address.get().map_or(0, SocketAddr::port)
+    }
+
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.setup.snapshot()
+    }
+
+    /// Changes the set-up; see [`SetupState::change`]. Keys of new endpoints are looked up before it returns.
+    pub async fn change_setup<T: Send + 'static, E>(
+        &self,
+        actor: &str,
+        edit: impl FnOnce(&mut Setup) -> Result<T, E>,
+    ) -> Result<T, ChangeError<E>> {
+        let outcome = self.inner.setup.change(actor, edit).await?;
+        self.reload_keys().await;
+        Ok(outcome)
+    }
+
+    /// An endpoint with a base that can be asked: the practice endpoint is the gateway's own address.
+    pub(crate) fn resolve(&self, endpoint: &Endpoint) -> Endpoint {
+        let mut endpoint = endpoint.clone();
+        if endpoint.base == catalog::PRACTICE_BASE {
+            endpoint.base = format!("{}{}", self.url().unwrap_or_default(), practice::PATH);
+        }
+        endpoint
+    }
+
+    /// Lists what an endpoint serves, or says in words what is wrong.
+    pub async fn test_endpoint(&self, endpoint: &Endpoint) -> EndpointTest {
+        let key = self.key(endpoint).await;
+        let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
+        if let Some(said) = &test.key_refused {
+            alerts::key_refused(self, endpoint, said);
+        } else if test.ok {
+            self.inner.live.clear(crate::view::AlertKind::KeyRefused, &endpoint.name);
+        }
+        EndpointTest { message: wire::redact::shorten(&self.scrub(&test.message), TEST_CHARS), ..test }
+    }
+
+    /// Adds the practice endpoint, its models and the collection `practice`.
+    pub async fn start_practice(
+        &self,
+        actor: &str,
+    ) -> Result<plan::Collection, ChangeError<std::convert::Infallible>> {
+        self.change_setup(actor, |setup| Ok(practice::add_to(setup))).await
+    }
+
+    /// Everything that happens from here on, after a snapshot of what is.
+    pub fn events(&self) -> Events {
+        let gateway = self.clone();
+        let ended = Arc::new(move || gateway.panels(None, 30).unwrap_or_default());
+        Events::new(self.inner.live.clone(), ended, self.inner.stopping.clone())
+    }
+
+    pub fn recording(&self) -> Recording {
+        records::recording(&self.inner.store.recording())
+    }
+
+    pub fn alerts(&self) -> Vec<crate::view::Alert> {
+        self.inner.live.alerts()
+    }
+
+    /// Panels running now.
+    pub fn running(&self) -> usize {
+        self.inner.live.running()
+    }
+
+    pub(crate) fn vault(&self) -> &SetOnce<Vault> {
+        &self.inner.vault
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.inner.live
+    }
+
+    pub(crate) fn upstream(&self) -> &Upstream {
+        &self.inner.upstream
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        &*self.inner.upstream.transport
+    }
+
+    /// Everything else: connections, upkeep.
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.inner.tasks
+    }
+
+    /// Panels on their way, each with what it still has to write down.
+    pub(crate) fn panel_tasks(&self) -> &TaskTracker {
+        &self.inner.panels
+    }
+
+    pub(crate) fn unlisten(&self) -> &CancellationToken {
+        &self.inner.unlisten
+    }
+
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.inner.stopping
+    }
+
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.inner.closing
+    }
+
+    /// Randomness for ids; not a secret.
+    pub(crate) fn random(&self) -> u32 {
+        getrandom::u32().unwrap_or_else(|_| self.inner.clock.now_ms() as u32)
+    }
+}
+
+fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened), OpenError> {
+    let lock = OwnerLock::take(dir).map_err(|error| match error {
+        LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
+        LockError::Io(source) => folder_error(dir, source),
+    })?;
+    let now: store::Now = Arc::new(move || clock.now_ms());
+    let opened = Store::open(OpenOptions { path: dir.to_owned(), now, max_pages: None })?;
+    Ok((lock, opened))
+}
+
+fn folder_error(dir: &Path, source: io::Error) -> OpenError {
+    OpenError::Folder { dir: dir.to_owned(), source }
+}

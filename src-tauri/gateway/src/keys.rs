@@ -1,0 +1,132 @@
+//! Keys of endpoints: looked up ahead, so that a request reads memory only, and never shown.
+
+use catalog::{Endpoint, EndpointKind};
+use secrecy::{ExposeSecret, SecretString};
+use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
+
+use crate::{
+    gateway::Gateway,
+    view::{AlertKind, LiveEvent},
+};
+
+/// Why a key was not kept. Never holds the key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("there is no endpoint \"{0}\"")]
+    UnknownEndpoint(String),
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    #[error("the key store did not answer")]
+    Gone,
+}
+
+/// Opens the vault and looks up every endpoint's key. It may take seconds: call it where blocking is fine.
+pub(crate) fn open(gateway: &Gateway) -> Vault {
+    let vault = Vault::open(gateway.data_dir(), Environment::process(), KeychainChoice::Os);
+    load_all(gateway, &vault);
+    vault
+}
+
+fn load_all(gateway: &Gateway, vault: &Vault) {
+    for endpoint in gateway.snapshot().setup.endpoints.iter().filter(|endpoint| !endpoint.is_practice()) {
+        vault.load(&endpoint.name, endpoint.key_env.as_deref());
+    }
+}
+
+impl Gateway {
+    /// An endpoint's key, from memory. Waits only for the vault to open after a start.
+    pub(crate) async fn key(&self, endpoint: &Endpoint) -> Option<SecretString> {
+        if endpoint.kind() == EndpointKind::Practice {
+            return None;
+        }
+        let vault = self.vault().wait().await;
+        vault.key(&endpoint.name, endpoint.key_env.as_deref()).map(|found| found.secret)
+    }
+
+    /// Where keys are kept, and that in words. Waits for the vault to open.
+    pub async fn key_store(&self) -> (VaultState, String) {
+        let vault = self.vault().wait().await;
+        (vault.state(), vault.message())
+    }
+
+    /// Where an endpoint's key comes from. Never the key.
+    pub async fn key_info(&self, endpoint: &Endpoint) -> KeyInfo {
+        self.vault().wait().await.describe(&endpoint.name, endpoint.key_env.as_deref())
+    }
+
+    /// Keeps a key for an endpoint; a key that was refused is forgiven until the new one is tried.
+    pub async fn set_key(&self, endpoint: &str, key: SecretString) -> Result<(), KeyError> {
+        let name = endpoint.to_owned();
+        self.change_keys(endpoint, move |vault| vault.set(&name, key)).await
+    }
+
+    /// Whether a key could be kept, before anything is changed for its sake.
+    pub async fn check_key(&self, key: &SecretString) -> Result<(), KeyError> {
+        vault::clean_key(key.expose_secret())?;
+        match self.vault().wait().await.state() {
+            VaultState::Keychain | VaultState::VaultFile => Ok(()),
+            VaultState::VaultLocked => Err(VaultError::Locked.into()),
+            VaultState::None { why } => Err(VaultError::NoStore(why).into()),
+        }
+    }
+
+    pub async fn delete_key(&self, endpoint: &str) -> Result<(), KeyError> {
+        let name = endpoint.to_owned();
+        self.change_keys(endpoint, move |vault| vault.delete(&name)).await
+    }
+
+    /// Makes the encrypted file, or unlocks it, and looks every key up again.
+    pub async fn open_vault_file(&self, passphrase: SecretString) -> Result<(VaultState, String), KeyError> {
+        self.with_vault(move |vault| vault.open_file(passphrase).map(|_| ()))
+            .await
+            .ok_or(KeyError::Gone)??;
+        self.reload_keys().await;
+        Ok(self.key_store().await)
+    }
+
+    /// Looks every key up again, and says that the set-up changed.
+    pub async fn reload_keys(&self) {
+        let gateway = self.clone();
+        self.with_vault(move |vault| load_all(&gateway, vault)).await;
+        self.live().publish(LiveEvent::SetupChanged {});
+    }
+
+    async fn change_keys(
+        &self,
+        endpoint: &str,
+        change: impl FnOnce(&Vault) -> Result<(), VaultError> + Send + 'static,
+    ) -> Result<(), KeyError> {
+        if self.snapshot().endpoint(endpoint).is_none() {
+            return Err(KeyError::UnknownEndpoint(endpoint.to_owned()));
+        }
+        self.with_vault(change).await.ok_or(KeyError::Gone)??;
+        self.live().clear(AlertKind::KeyRefused, endpoint);
+        self.reload_keys().await;
+        Ok(())
+    }
+
+    /// Forgets the key of an endpoint that was removed, where one was kept.
+    pub async fn forget_key(&self, endpoint: &str) {
+        let name = endpoint.to_owned();
+        self.with_vault(move |vault| vault.delete(&name)).await;
+        self.live().clear(AlertKind::KeyRefused, endpoint);
+    }
+
+    /// Runs `act` with the vault, off the runtime's threads: a keychain may be slow.
+    async fn with_vault<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Vault) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.vault().wait().await;
+        let gateway = self.clone();
+        tokio::task::spawn_blocking(move || gateway.vault().get().map(act)).await.ok().flatten()
+    }
+
+    /// Replaces every known key in a text from outside.
+    pub fn scrub(&self, text: &str) -> String {
+        match self.vault().get() {
+            Some(vault) => vault.scrub(text),
+            None => text.to_owned(),
+        }
+    }
+}

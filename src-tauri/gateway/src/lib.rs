@@ -1,0 +1,36 @@
+//! The gateway: a request comes in, is planned, goes upstream, and its answer goes out and is recorded.
+//!
+//! It starts, serves and drains without a window, D-Bus or keychain, and knows none of them. [`Gateway::open`]
+//! takes the data folder; [`Gateway::serve`] listens. Everything a person does in a window goes through the
+//! same methods (the `control` crate names them).
+
+mod alerts;
+mod api;
+mod clock;
+mod data_dir;
+mod discover;
+mod gateway;
+mod guard;
+mod keys;
+mod live;
+mod panel;
+mod practice;
+mod records;
+mod server;
+mod setup;
+mod upkeep;
+mod upstream;
+pub mod view;
+
+pub use clock::Clock;
+pub use data_dir::{Owner, data_dir, write_private};
+pub use discover::{FoundKey, FoundRuntime};
+pub use gateway::{Gateway, OpenError, Options};
+pub use keys::KeyError;
+pub use live::Events;
+pub use panel::{Ask, Asked};
+pub use records::{Verdict, VerdictError};
+pub use server::{ServeError, Serving};
+pub use setup::{ChangeError, Snapshot};
+pub use upstream::{EndpointTest, ListedModel};
+pub use vault::{KeyInfo, Source as KeySource, VaultError, VaultState};

@@ -1,0 +1,191 @@
+//! What is happening now, for whoever watches: the window, `bench ask`, notifications.
+//!
+//! One lock orders everything: a change to a running panel and its event are one step, and so are a snapshot
+//! and the subscription that goes on from it, so a listener never misses or repeats anything. The lock is
+//! never held across an await, and a seat takes it at most some forty times a second (see `panel::seat`).
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::broadcast;
+
+use crate::view::{Alert, AlertKind, LiveEvent, PanelState, PanelView, SeatView, VerdictView};
+
+/// Events a slow listener may lag behind before it is told it missed some.
+const BACKLOG: usize = 2_048;
+
+#[derive(Clone)]
+pub(crate) struct Live {
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    /// Running panels, and ended ones until they are on disk. Newest first.
+    panels: VecDeque<PanelView>,
+    alerts: Vec<Alert>,
+    sender: broadcast::Sender<LiveEvent>,
+}
+
+impl Live {
+    pub(crate) fn new() -> Live {
+        let inner =
+            Inner { panels: VecDeque::new(), alerts: Vec::new(), sender: broadcast::channel(BACKLOG).0 };
+        Live { inner: Arc::new(Mutex::new(inner)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn started(&self, panel: PanelView) {
+        let mut inner = self.lock();
+        inner.panels.push_front(panel.clone());
+        inner.send(LiveEvent::PanelStarted { panel });
+    }
+
+    /// Appends to a seat's answer. `at` is the UTF-16 length of what came before.
+    pub(crate) fn delta(&self, panel: &str, call: &str, at: u32, text: &str) {
+        let mut inner = self.lock();
+        let Some(seat) = inner.seat(panel, call) else { return };
+        seat.answer.push_str(text);
+        let (panel, call, text) = (panel.to_owned(), call.to_owned(), text.to_owned());
+        inner.send(LiveEvent::SeatDelta { panel, call, at, text });
+    }
+
+    pub(crate) fn seat_changed(&self, panel: &str, call: &str, change: impl FnOnce(&mut SeatView)) {
+        let mut inner = self.lock();
+        let Some(seat) = inner.seat(panel, call) else { return };
+        change(seat);
+        let seat = seat.clone();
+        inner.send(LiveEvent::SeatChanged { panel: panel.to_owned(), seat });
+    }
+
+    /// A verdict on a call of a panel that is still in memory; its event is the caller's.
+    pub(crate) fn seat_verdict(&self, panel: &str, call: &str, verdict: Option<VerdictView>) {
+        if let Some(seat) = self.lock().seat(panel, call) {
+            seat.verdict = verdict;
+        }
+    }
+
+    /// The panel's end. It stays in snapshots until [`Live::on_disk`].
+    pub(crate) fn ended(&self, panel: &str, change: impl FnOnce(&mut PanelView)) {
+        let mut inner = self.lock();
+        let Some(view) = inner.panels.iter_mut().find(|view| view.id == panel) else { return };
+        change(view);
+        let panel = view.clone();
+        inner.send(LiveEvent::PanelEnded { panel });
+    }
+
+    pub(crate) fn on_disk(&self, panel: &str) {
+        self.lock().panels.retain(|view| view.id != panel);
+    }
+
+    /// A panel that is running, or ended and not yet on disk.
+    pub(crate) fn panel(&self, panel: &str) -> Option<PanelView> {
+        self.lock().panels.iter().find(|view| view.id == panel).cloned()
+    }
+
+    pub(crate) fn running(&self) -> usize {
+        self.lock().panels.iter().filter(|view| view.state == PanelState::Running).count()
+    }
+
+    pub(crate) fn publish(&self, event: LiveEvent) {
+        self.lock().send(event);
+    }
+
+    /// Raises an alert; one of the same kind and subject is replaced.
+    pub(crate) fn raise(&self, alert: Alert) {
+        let mut inner = self.lock();
+        inner.alerts.retain(|old| (old.kind, &old.subject) != (alert.kind, &alert.subject));
+        inner.alerts.push(alert.clone());
+        inner.send(LiveEvent::AlertRaised { alert });
+    }
+
+    pub(crate) fn clear(&self, kind: AlertKind, subject: &str) {
+        let mut inner = self.lock();
+        let before = inner.alerts.len();
+        inner.alerts.retain(|old| (old.kind, old.subject.as_str()) != (kind, subject));
+        if inner.alerts.len() < before {
+            inner.send(LiveEvent::AlertCleared { kind, subject: subject.to_owned() });
+        }
+    }
+
+    pub(crate) fn alerts(&self) -> Vec<Alert> {
+        self.lock().alerts.clone()
+    }
+
+    /// What is live now and everything from here on, in one step.
+    fn watch(&self) -> (Vec<PanelView>, Vec<Alert>, broadcast::Receiver<LiveEvent>) {
+        let inner = self.lock();
+        (inner.panels.iter().cloned().collect(), inner.alerts.clone(), inner.sender.subscribe())
+    }
+}
+
+impl Inner {
+    fn seat(&mut self, panel: &str, call: &str) -> Option<&mut SeatView> {
+        let panel = self.panels.iter_mut().find(|view| view.id == panel)?;
+        panel.seats.iter_mut().find(|seat| seat.call == call)
+    }
+
+    fn send(&self, event: LiveEvent) {
+        // Nobody watching is no error.
+        let _ = self.sender.send(event);
+    }
+}
+
+/// A subscription. Its first event is a snapshot; after a `missed` another snapshot follows.
+pub struct Events {
+    live: Live,
+    /// Ended panels from the store, for snapshots.
+    ended: Arc<dyn Fn() -> Vec<PanelView> + Send + Sync>,
+    state: State,
+    closing: tokio_util::sync::CancellationToken,
+}
+
+enum State {
+    Snapshot,
+    Following(broadcast::Receiver<LiveEvent>),
+}
+
+impl Events {
+    pub(crate) fn new(
+        live: Live,
+        ended: Arc<dyn Fn() -> Vec<PanelView> + Send + Sync>,
+        closing: tokio_util::sync::CancellationToken,
+    ) -> Events {
+        Events { live, ended, state: State::Snapshot, closing }
+    }
+
+    /// The next event, or `None` when the gateway has shut down.
+    pub async fn next(&mut self) -> Option<LiveEvent> {
+        let State::Following(receiver) = &mut self.state else {
+            return Some(self.snapshot().await);
+        };
+        tokio::select! {
+            event = receiver.recv() => match event {
+                Ok(event) => Some(event),
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    self.state = State::Snapshot;
+                    Some(LiveEvent::Missed {})
+                }
+                Err(broadcast::error::RecvError::Closed) => None,
+            },
+            () = self.closing.cancelled() => None,
+        }
+    }
+
+    async fn snapshot(&mut self) -> LiveEvent {
+        let (mut panels, alerts, receiver) = self.live.watch();
+        self.state = State::Following(receiver);
+        let ended = self.ended.clone();
+        let stored = tokio::task::spawn_blocking(move || ended()).await.unwrap_or_default();
+        // A live panel comes first and wins: the store may hold it as it was when it began.
+        panels.extend(stored);
+        let mut seen = std::collections::HashSet::new();
+        panels.retain(|panel| seen.insert(panel.id.clone()));
+        panels.sort_by(|a, b| b.at.cmp(&a.at));
+        LiveEvent::Snapshot { panels, alerts }
+    }
+}

@@ -1,0 +1,226 @@
+//! One seat: asked, watched, recorded.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use store::CallRow;
+use tokio::{sync::Notify, time::Instant};
+use wire::{Class, UpstreamError, Usage};
+
+use super::ask::{SeatPlan, Seated};
+use crate::{
+    alerts,
+    gateway::Gateway,
+    upstream::{CallEnd, Limits, Outcome},
+    view::{SeatStatus, SeatView},
+};
+
+/// Pieces of an answer are shown at most this often: the eye sees no more, and the live view's lock is spared.
+const SHOW_EVERY: Duration = Duration::from_millis(25);
+
+/// What is kept of a provider's error.
+const ERROR_CHARS: usize = 300;
+
+/// How long a finished answer waits to be on disk before it is given to the caller all the same.
+const ON_DISK: Duration = Duration::from_millis(250);
+
+/// A seat when it is over.
+#[derive(Clone)]
+pub(crate) struct SeatEnd {
+    pub at: usize,
+    pub view: SeatView,
+    pub error: Option<UpstreamError>,
+    pub usage: Usage,
+}
+
+/// Asks the seat's member and writes down what came, before anybody is told.
+pub(crate) async fn run_seat(gateway: Gateway, panel: Arc<Seated>, at: usize) -> SeatEnd {
+    let plan = &panel.seats[at];
+    let started_ms = gateway.clock().now_ms();
+    let settings = &panel.snapshot.setup.settings;
+    let limits = Limits {
+        whole: Duration::from_secs(settings.seat_seconds.into()),
+        idle: Duration::from_secs(settings.idle_seconds.into()),
+    };
+    let key = gateway.key(&plan.endpoint).await;
+    let watcher = Watcher::new(&gateway, &panel.id, &plan.call);
+    let asked = gateway.upstream().ask(&plan.endpoint, &plan.encoded, key, limits, |text| {
+        watcher.take(text);
+    });
+    let outcome = cleaned(&gateway, watcher.follow(asked).await);
+    alerts::after_call(&gateway, &plan.endpoint, &outcome);
+    end(&gateway, &panel, plan, at, started_ms, outcome).await
+}
+
+async fn end(
+    gateway: &Gateway,
+    panel: &Seated,
+    plan: &SeatPlan,
+    at: usize,
+    started_ms: i64,
+    outcome: Outcome,
+) -> SeatEnd {
+    let (status, error) = match outcome.end {
+        CallEnd::Ok => (SeatStatus::Ok, None),
+        CallEnd::Empty => (SeatStatus::Empty, None),
+        CallEnd::Error(error) => (SeatStatus::Error, Some(error)),
+    };
+    let error_text = error.as_ref().map(describe).unwrap_or_default();
+    let view = SeatView {
+        call: plan.call.clone(),
+        seat: plan.seat.seat.clone(),
+        kind: crate::view::SeatKind::Member,
+        alias: plan.model.alias.clone(),
+        endpoint: plan.endpoint.name.clone(),
+        status,
+        seconds: Some(round(outcome.seconds)),
+        first_token_s: outcome.first_token_s.map(round),
+        tokens_in: outcome.usage.input,
+        tokens_out: outcome.usage.output,
+        answer: outcome.answer,
+        error: error_text,
+        verdict: None,
+    };
+    let on_disk = gateway.store().call_ended(CallRow {
+        call: view.call.clone(),
+        panel: panel.id.clone(),
+        seat: view.seat.clone(),
+        kind: "member".to_owned(),
+        alias: view.alias.clone(),
+        endpoint: view.endpoint.clone(),
+        served: plan.model.served.clone(),
+        status: status_word(status).to_owned(),
+        started_ms,
+        seconds: round(outcome.seconds),
+        first_token_s: view.first_token_s,
+        tokens_in: outcome.usage.input,
+        tokens_out: outcome.usage.output,
+        tokens_reasoning: outcome.usage.reasoning,
+        cache_read: outcome.usage.cache_read,
+        cache_write: outcome.usage.cache_write,
+        answer: view.answer.clone(),
+        error: (!view.error.is_empty()).then(|| view.error.clone()),
+        error_class: error.as_ref().map(|error| class_word(error.class).to_owned()),
+        attempts: outcome.attempts,
+        served_as: outcome.served_as,
+        practice: panel.practice,
+    });
+    // Written down before its last byte goes out; a disk that is slow or full does not hold the answer back.
+    let _ = tokio::time::timeout(ON_DISK, on_disk).await;
+    gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
+    SeatEnd { at, view, error, usage: outcome.usage }
+}
+
+/// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
+fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
+    outcome.answer = gateway.scrub(&outcome.answer);
+    if let CallEnd::Error(error) = &mut outcome.end {
+        error.message = wire::redact::shorten(&gateway.scrub(&error.message), ERROR_CHARS);
+    }
+    outcome
+}
+
+/// What a person reads: the provider's words, then the status and the wait it stated.
+fn describe(error: &UpstreamError) -> String {
+    let mut facts = Vec::new();
+    facts.extend(error.status.map(|status| status.to_string()));
+    facts.extend(error.retry_after.map(|wait| format!("wait {} s", wire::wait::whole_seconds(wait).max(1))));
+    if facts.is_empty() {
+        return error.message.clone();
+    }
+    format!("{} ({})", error.message.trim_end_matches('.'), facts.join(", "))
+}
+
+fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::SignIn => "sign_in",
+        Class::NotFound => "not_found",
+        Class::Paywalled => "paywalled",
+        Class::Entitlement => "entitlement",
+        Class::Capacity => "capacity",
+        Class::TooLarge => "too_large",
+        Class::BadRequest => "bad_request",
+        Class::Timeout => "timeout",
+        Class::Network => "network",
+        Class::Empty => "empty",
+        Class::Other => "other",
+    }
+}
+
+pub(crate) fn status_word(status: SeatStatus) -> &'static str {
+    match status {
+        SeatStatus::Ok => "ok",
+        SeatStatus::Empty => "empty",
+        SeatStatus::Late => "late",
+        SeatStatus::Cancelled => "cancelled",
+        SeatStatus::Waiting | SeatStatus::Answering | SeatStatus::Error => "error",
+    }
+}
+
+/// Seconds to the millisecond.
+fn round(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
+/// Shows an answer's pieces as they come, gathered so that the live view is touched at most every
+/// [`SHOW_EVERY`].
+struct Watcher<'a> {
+    gateway: &'a Gateway,
+    panel: &'a str,
+    call: &'a str,
+    pending: Mutex<String>,
+    came: Notify,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(gateway: &'a Gateway, panel: &'a str, call: &'a str) -> Watcher<'a> {
+        Watcher { gateway, panel, call, pending: Mutex::default(), came: Notify::new() }
+    }
+
+    fn take(&self, text: &str) {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        self.came.notify_one();
+    }
+
+    /// Runs the call to its end, showing what comes meanwhile.
+    async fn follow(&self, call: impl Future<Output = Outcome>) -> Outcome {
+        tokio::pin!(call);
+        let begun = Instant::now();
+        let mut shown = 0;
+        let mut next_show = begun;
+        let mut waiting = false;
+        loop {
+            tokio::select! {
+                outcome = &mut call => {
+                    self.show(&mut shown, begun);
+                    return outcome;
+                }
+                () = self.came.notified(), if !waiting => waiting = true,
+                () = tokio::time::sleep_until(next_show), if waiting => {
+                    self.show(&mut shown, begun);
+                    next_show = Instant::now() + SHOW_EVERY;
+                    waiting = false;
+                }
+            }
+        }
+    }
+
+    fn show(&self, shown: &mut u32, begun: Instant) {
+        let text = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        if text.is_empty() {
+            return;
+        }
+        if *shown == 0 {
+            self.gateway.live().seat_changed(self.panel, self.call, |seat| {
+                seat.status = SeatStatus::Answering;
+                seat.first_token_s = Some(round(begun.elapsed().as_secs_f64()));
+            });
+        }
+        // A key cut in two by the stream shows here until the seat ends, and nowhere after.
+        let text = self.gateway.scrub(&text);
+        self.gateway.live().delta(self.panel, self.call, *shown, &text);
+        *shown += text.encode_utf16().count() as u32;
+    }
+}

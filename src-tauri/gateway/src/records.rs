@@ -1,0 +1,260 @@
+//! Records as the outside sees them: panels, calls, verdicts, what is owed.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use store::{
+    ClearOutcome, NewVerdict, PlannedSeat, RecordFilter, RecordingState, StoreError, StoredCall, StoredPanel,
+    VerdictOutcome, VerdictRow,
+};
+
+use crate::{
+    clock::rfc3339,
+    gateway::Gateway,
+    view::{LiveEvent, PanelState, PanelView, Recording, SeatKind, SeatStatus, SeatView, VerdictView},
+};
+
+pub use store::NewVerdict as Verdict;
+
+/// Panels whose unjudged answers are owed a verdict.
+const OWED_PANELS: u32 = 30;
+const NOTE_CHARS: usize = 2_000;
+const CLAIMS: usize = 20;
+const CLAIM_CHARS: usize = 400;
+
+#[derive(Debug, thiserror::Error)]
+pub enum VerdictError {
+    /// Names the field and the bound.
+    #[error("{field}: {message}")]
+    Invalid { field: &'static str, message: String },
+    #[error("call: no call \"{0}\" is on record")]
+    UnknownCall(String),
+    #[error("the verdict could not be written down: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl Gateway {
+    /// Panels, newest first: those older than the panel `before`, or the newest.
+    pub fn panels(&self, before: Option<&str>, limit: u32) -> Result<Vec<PanelView>, StoreError> {
+        let stored = self.store().panels(before, limit)?;
+        Ok(stored.into_iter().map(|panel| self.panel_view(panel)).collect())
+    }
+
+    /// One panel: as it runs, or from the records.
+    pub fn panel(&self, id: &str) -> Result<Option<PanelView>, StoreError> {
+        if let Some(live) = self.live().panel(id) {
+            return Ok(Some(live));
+        }
+        Ok(self.store().panel(id)?.map(|panel| self.panel_view(panel)))
+    }
+
+    /// Panels with answers owed a verdict, newest first, and the calls that are owed.
+    pub fn owed(&self) -> Result<(Vec<PanelView>, Vec<String>), StoreError> {
+        let stored = self.store().owed(OWED_PANELS)?;
+        let calls = stored.iter().flat_map(|panel| &panel.calls).filter(|call| call.is_owed());
+        let calls = calls.map(|call| call.row.call.clone()).collect();
+        Ok((stored.into_iter().map(|panel| self.panel_view(panel)).collect(), calls))
+    }
+
+    /// How many verdicts are owed.
+    pub fn owed_count(&self) -> Result<u32, StoreError> {
+        self.store().owed_count(OWED_PANELS)
+    }
+
+    /// Gives a verdict; the same again writes nothing (`false`).
+    pub async fn give_verdict(&self, verdict: NewVerdict) -> Result<bool, VerdictError> {
+        check_verdict(&verdict)?;
+        let verdict = self.without_keys(verdict);
+        let call = verdict.call.clone();
+        match self.store().give_verdict(verdict).await? {
+            VerdictOutcome::Given { recorded, verdict } => {
+                if recorded {
+                    self.verdict_changed(&call, Some(verdict_view(verdict))).await;
+                }
+                Ok(recorded)
+            }
+            VerdictOutcome::UnknownCall => Err(VerdictError::UnknownCall(call)),
+        }
+    }
+
+    /// Masks known keys in what a person wrote.
+    fn without_keys(&self, verdict: NewVerdict) -> NewVerdict {
+        let all = |claims: Vec<String>| claims.iter().map(|claim| self.scrub(claim)).collect();
+        NewVerdict {
+            note: verdict.note.map(|note| self.scrub(&note)),
+            real: verdict.real.map(all),
+            false_claims: verdict.false_claims.map(all),
+            ..verdict
+        }
+    }
+
+    /// Withdraws a verdict; `false` when there was none.
+    pub async fn clear_verdict(&self, call: &str, by: &str) -> Result<bool, VerdictError> {
+        match self.store().clear_verdict(call.to_owned(), by.to_owned()).await? {
+            ClearOutcome::Cleared => {
+                self.verdict_changed(call, None).await;
+                Ok(true)
+            }
+            ClearOutcome::NothingStood => Ok(false),
+            ClearOutcome::UnknownCall => Err(VerdictError::UnknownCall(call.to_owned())),
+        }
+    }
+
+    async fn verdict_changed(&self, call: &str, verdict: Option<VerdictView>) {
+        let store = self.store().clone();
+        let owed = tokio::task::spawn_blocking(move || store.owed_count(OWED_PANELS)).await;
+        let owed = owed.ok().and_then(Result::ok).unwrap_or_default();
+        let panel = call.rsplit_once('.').map_or(call, |(panel, _)| panel).to_owned();
+        self.live().seat_verdict(&panel, call, verdict.clone());
+        self.live().publish(LiveEvent::VerdictChanged { panel, call: call.to_owned(), verdict, owed });
+    }
+
+    /// Counts by alias: what `GET /bench/record` answers.
+    pub fn record(&self, filter: RecordFilter) -> Result<Value, StoreError> {
+        let aliases: serde_json::Map<String, Value> = self
+            .store()
+            .record(filter)?
+            .into_iter()
+            .map(|row| {
+                let counts = json!({
+                    "useful": row.useful,
+                    "notUseful": row.not_useful,
+                    "judged": row.judged,
+                    "lastAt": rfc3339(row.last_at_ms),
+                });
+                (row.alias, counts)
+            })
+            .collect();
+        Ok(Value::Object(aliases))
+    }
+
+    /// One call with its answer and verdict.
+    pub fn call(&self, id: &str) -> Result<Option<SeatView>, StoreError> {
+        Ok(self.store().call(id)?.map(seat_view))
+    }
+
+    fn panel_view(&self, stored: StoredPanel) -> PanelView {
+        let StoredPanel { row, state, seconds, error, calls, .. } = stored;
+        let mut ended: HashMap<String, SeatView> =
+            calls.into_iter().map(|call| (call.row.call.clone(), seat_view(call))).collect();
+        let state = match state {
+            store::PanelState::Done => PanelState::Done,
+            store::PanelState::Failed => PanelState::Failed,
+            store::PanelState::Interrupted => PanelState::Interrupted,
+            store::PanelState::Running => PanelState::Running,
+        };
+        PanelView {
+            id: row.id,
+            collection: row.collection,
+            at: rfc3339(row.at_ms),
+            client: row.client,
+            system: row.system,
+            prompt: row.prompt,
+            turns: row.turns,
+            shape: row.shape,
+            shape_by: row.shape_by,
+            reply: row.reply,
+            state,
+            seconds,
+            seats: row
+                .seats
+                .into_iter()
+                .map(|seat| ended.remove(&seat.call).unwrap_or_else(|| never_ended(seat)))
+                .collect(),
+            skipped: serde_json::from_str(&row.skipped_json).unwrap_or_default(),
+            error,
+            practice: row.practice,
+        }
+    }
+}
+
+fn seat_view(call: StoredCall) -> SeatView {
+    let StoredCall { row, verdict, .. } = call;
+    SeatView {
+        call: row.call,
+        seat: row.seat,
+        kind: SeatKind::Member,
+        alias: row.alias,
+        endpoint: row.endpoint,
+        status: match row.status.as_str() {
+            "ok" => SeatStatus::Ok,
+            "empty" => SeatStatus::Empty,
+            "late" => SeatStatus::Late,
+            "cancelled" => SeatStatus::Cancelled,
+            _ => SeatStatus::Error,
+        },
+        seconds: Some(row.seconds),
+        first_token_s: row.first_token_s,
+        tokens_in: row.tokens_in,
+        tokens_out: row.tokens_out,
+        answer: row.answer,
+        error: row.error.unwrap_or_default(),
+        verdict: verdict.map(verdict_view),
+    }
+}
+
+/// A seat that was asked and whose end nobody saw.
+fn never_ended(seat: PlannedSeat) -> SeatView {
+    SeatView {
+        call: seat.call,
+        seat: seat.seat,
+        kind: SeatKind::Member,
+        alias: seat.alias,
+        endpoint: seat.endpoint,
+        status: SeatStatus::Cancelled,
+        seconds: None,
+        first_token_s: None,
+        tokens_in: None,
+        tokens_out: None,
+        answer: String::new(),
+        error: String::new(),
+        verdict: None,
+    }
+}
+
+fn verdict_view(row: VerdictRow) -> VerdictView {
+    VerdictView {
+        call: row.call,
+        useful: row.useful,
+        note: row.note,
+        real: row.real,
+        false_claims: row.false_claims,
+        at: rfc3339(row.at_ms),
+    }
+}
+
+pub(crate) fn recording(state: &RecordingState) -> Recording {
+    match state {
+        RecordingState::Ok => Recording { ok: true, message: String::new() },
+        RecordingState::Stopped { why, waiting, lost, .. } => {
+            let mut message = format!(
+                "Recording has stopped: {}. Answers still come; {waiting} records wait.",
+                why.trim_end_matches('.')
+            );
+            if *lost > 0 {
+                message.push_str(&format!(" {lost} could not be kept."));
+            }
+            Recording { ok: false, message }
+        }
+    }
+}
+
+fn check_verdict(verdict: &NewVerdict) -> Result<(), VerdictError> {
+    let invalid = |field, message: String| Err(VerdictError::Invalid { field, message });
+    if verdict.note.as_deref().is_some_and(|note| note.chars().count() > NOTE_CHARS) {
+        return invalid("note", format!("at most {NOTE_CHARS} characters"));
+    }
+    for (field, claims) in [("real", &verdict.real), ("false", &verdict.false_claims)] {
+        let Some(claims) = claims else { continue };
+        if claims.len() > CLAIMS {
+            return invalid(field, format!("at most {CLAIMS} claims"));
+        }
+        if claims.iter().any(|claim| claim.chars().count() > CLAIM_CHARS) {
+            return invalid(field, format!("a claim has at most {CLAIM_CHARS} characters"));
+        }
+        if claims.iter().any(|claim| claim.trim().is_empty()) {
+            return invalid(field, "a claim must not be empty".to_owned());
+        }
+    }
+    Ok(())
+}

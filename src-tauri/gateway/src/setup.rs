@@ -1,0 +1,179 @@
+//! The owner's set-up: an immutable snapshot that requests read, and the one way to change it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use arc_swap::ArcSwap;
+use catalog::{Endpoint, EndpointKind, Model};
+use plan::{Collection, Setup};
+use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
+use tokio::sync::Mutex;
+
+/// What a request reads: no lock, no database.
+pub struct Snapshot {
+    pub setup: Setup,
+    endpoints: HashMap<String, usize>,
+    models: HashMap<String, usize>,
+    collections: HashMap<String, usize>,
+}
+
+impl Snapshot {
+    fn new(setup: Setup) -> Snapshot {
+        let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
+        let models = index(setup.models.iter().map(|model| &model.alias));
+        let collections = index(setup.collections.iter().map(|collection| &collection.name));
+        Snapshot { setup, endpoints, models, collections }
+    }
+
+    pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
+        self.endpoints.get(name).map(|at| &self.setup.endpoints[*at])
+    }
+
+    pub fn model(&self, alias: &str) -> Option<&Model> {
+        self.models.get(alias).map(|at| &self.setup.models[*at])
+    }
+
+    pub fn collection(&self, name: &str) -> Option<&Collection> {
+        self.collections.get(name).map(|at| &self.setup.collections[*at])
+    }
+
+    /// Whether a model is served by the practice endpoint.
+    pub fn is_practice(&self, alias: &str) -> bool {
+        self.model(alias)
+            .and_then(|model| self.endpoint(&model.endpoint))
+            .is_some_and(|endpoint| endpoint.kind() == EndpointKind::Practice)
+    }
+
+    /// Whether every member is a practice model: its record is kept apart.
+    pub fn is_practice_collection(&self, collection: &Collection) -> bool {
+        collection.members.iter().all(|alias| self.is_practice(alias))
+    }
+}
+
+fn index<'a>(names: impl Iterator<Item = &'a String>) -> HashMap<String, usize> {
+    names.enumerate().map(|(at, name)| (name.clone(), at)).collect()
+}
+
+/// Why the set-up was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError<E> {
+    /// The change itself was refused.
+    #[error("{0}")]
+    Refused(E),
+    #[error("nothing was changed, because it could not be saved: {0}")]
+    NotSaved(#[from] StoreError),
+}
+
+pub(crate) struct SetupState {
+    snapshot: ArcSwap<Snapshot>,
+    /// Held while a change is made and saved: changes are serial.
+    changing: Mutex<()>,
+    store: Store,
+}
+
+impl SetupState {
+    /// Reads the set-up from the store.
+    pub(crate) fn load(store: Store) -> Result<SetupState, StoreError> {
+        let setup = from_items(store.setup_items()?);
+        Ok(SetupState {
+            snapshot: ArcSwap::from_pointee(Snapshot::new(setup)),
+            changing: Mutex::new(()),
+            store,
+        })
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Makes a change: `edit` gets a copy and may refuse; what differs is saved in one transaction with its
+    /// audit lines; only then do requests see it.
+    pub(crate) async fn change<T, E>(
+        &self,
+        actor: &str,
+        edit: impl FnOnce(&mut Setup) -> Result<T, E>,
+    ) -> Result<T, ChangeError<E>> {
+        let _serial = self.changing.lock().await;
+        let before = self.snapshot();
+        let mut after = before.setup.clone();
+        let outcome = edit(&mut after).map_err(ChangeError::Refused)?;
+        let (changes, audit) = difference(&before.setup, &after, actor);
+        if !changes.is_empty() {
+            self.store.change_setup(changes, audit).await?;
+            self.snapshot.store(Arc::new(Snapshot::new(after)));
+        }
+        Ok(outcome)
+    }
+}
+
+const ENDPOINT: &str = "endpoint";
+const MODEL: &str = "model";
+const COLLECTION: &str = "collection";
+const SETTINGS: &str = "settings";
+
+fn to_items(setup: &Setup) -> Vec<SetupItem> {
+    let mut items = Vec::new();
+    let mut add = |kind: &str, name: &str, body: serde_json::Result<String>| {
+        // These types hold strings, numbers and maps with string keys: they always serialise.
+        let body = body.unwrap_or_default();
+        items.push(SetupItem { kind: kind.to_owned(), name: name.to_owned(), body });
+    };
+    for endpoint in &setup.endpoints {
+        add(ENDPOINT, &endpoint.name, serde_json::to_string(endpoint));
+    }
+    for model in &setup.models {
+        add(MODEL, &model.alias, serde_json::to_string(model));
+    }
+    for collection in &setup.collections {
+        add(COLLECTION, &collection.name, serde_json::to_string(collection));
+    }
+    add(SETTINGS, SETTINGS, serde_json::to_string(&setup.settings));
+    items
+}
+
+fn from_items(items: Vec<SetupItem>) -> Setup {
+    let mut setup = Setup { version: 1, ..Setup::default() };
+    for item in items {
+        let read = match item.kind.as_str() {
+            ENDPOINT => serde_json::from_str(&item.body).map(|it| setup.endpoints.push(it)),
+            MODEL => serde_json::from_str(&item.body).map(|it| setup.models.push(it)),
+            COLLECTION => serde_json::from_str(&item.body).map(|it| setup.collections.push(it)),
+            SETTINGS => serde_json::from_str(&item.body).map(|it| setup.settings = it),
+            _ => continue,
+        };
+        if let Err(error) = read {
+            // One unreadable item must not keep the gateway from starting; it stays in the store as it is.
+            tracing::error!(kind = item.kind, name = item.name, %error, "a set-up item could not be read");
+        }
+    }
+    setup
+}
+
+fn difference(before: &Setup, after: &Setup, actor: &str) -> (Vec<SetupChange>, Vec<AuditEntry>) {
+    let key = |item: &SetupItem| (item.kind.clone(), item.name.clone());
+    let old: HashMap<_, _> = to_items(before).into_iter().map(|item| (key(&item), item.body)).collect();
+    let new = to_items(after);
+    let kept: std::collections::HashSet<_> = new.iter().map(key).collect();
+    let mut changes = Vec::new();
+    let mut audit = Vec::new();
+    let mut note = |action: &str, kind: &str, name: &str, detail: &str| {
+        audit.push(AuditEntry {
+            actor: actor.to_owned(),
+            action: action.to_owned(),
+            subject: if kind == name { kind.to_owned() } else { format!("{kind} {name}") },
+            detail: detail.to_owned(),
+        });
+    };
+    for (kind, name) in old.keys().filter(|key| !kept.contains(key)) {
+        note("removed", kind, name, &old[&(kind.clone(), name.clone())]);
+        changes.push(SetupChange::Remove { kind: kind.clone(), name: name.clone() });
+    }
+    for item in new {
+        match old.get(&key(&item)) {
+            Some(body) if *body == item.body => continue,
+            Some(_) => note("changed", &item.kind, &item.name, &item.body),
+            None => note("added", &item.kind, &item.name, &item.body),
+        }
+        changes.push(SetupChange::Put(item));
+    }
+    (changes, audit)
+}

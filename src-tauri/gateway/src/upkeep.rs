@@ -1,0 +1,37 @@
+//! What is done once a day, beside the requests: a backup, and old texts let go.
+
+use std::time::Duration;
+
+use crate::gateway::Gateway;
+
+/// Not at start: a start should be quick, and the day's first backup can wait a little.
+const FIRST: Duration = Duration::from_secs(300);
+const EVERY: Duration = Duration::from_secs(24 * 3600);
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
+pub(crate) fn begin(gateway: &Gateway) {
+    let gateway = gateway.clone();
+    gateway.tasks().clone().spawn(async move {
+        let mut wait = FIRST;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(wait) => daily(&gateway).await,
+                () = gateway.stopping().cancelled() => return,
+            }
+            wait = EVERY;
+        }
+    });
+}
+
+async fn daily(gateway: &Gateway) {
+    if let Err(error) = gateway.store().backup().await {
+        tracing::warn!(%error, "the daily backup was not made");
+    }
+    let days = i64::from(gateway.snapshot().setup.settings.keep_text_days);
+    let older_than = gateway.clock().now_ms() - days * DAY_MS;
+    match gateway.store().prune_text(older_than).await {
+        Ok(0) => {}
+        Ok(emptied) => tracing::info!(emptied, days, "old texts were let go; counts and verdicts stay"),
+        Err(error) => tracing::warn!(%error, "old texts could not be let go"),
+    }
+}

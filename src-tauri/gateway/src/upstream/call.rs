@@ -1,0 +1,303 @@
+//! One call to a member: the request out, the stream in, how it ended.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use catalog::Endpoint;
+use futures_util::StreamExt;
+use http::{HeaderMap, HeaderName, Method, header};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::TaskTracker;
+use wire::{Auth, Class, Encoded, Event, Format, Restore, UpstreamError, Usage};
+
+use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Transport};
+use crate::clock::Clock;
+
+/// Streams, and the whole replies of providers that do not stream.
+const ACCEPT: &str = "text/event-stream, application/x-ndjson, application/json";
+
+/// The most that is read of an error body.
+const ERROR_BODY: usize = 64 * 1024;
+
+/// How long usage may come after the end mark.
+const AFTER_FINISH: Duration = Duration::from_secs(2);
+
+/// How long a seat may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub whole: Duration,
+    pub idle: Duration,
+}
+
+pub(crate) struct Upstream {
+    pub transport: Arc<dyn Transport>,
+    pub clock: Clock,
+    pub tasks: TaskTracker,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) enum CallEnd {
+    Ok,
+    Empty,
+    Error(UpstreamError),
+}
+
+/// What is known of a call when it is over.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub end: CallEnd,
+    pub answer: String,
+    pub usage: Usage,
+    pub seconds: f64,
+    pub first_token_s: Option<f64>,
+    /// The model the provider says answered.
+    pub served_as: Option<String>,
+    pub attempts: u32,
+}
+
+impl Upstream {
+    /// Asks one member. `on_text` gets the answer's pieces as they come.
+    pub(crate) async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        encoded: &Encoded,
+        key: Option<SecretString>,
+        limits: Limits,
+        mut on_text: impl FnMut(&str),
+    ) -> Outcome {
+        let begun = Instant::now();
+        let deadline = begun + limits.whole;
+        let format = wire::format(endpoint.api);
+        let url = format!("{}{}", endpoint.base.trim_end_matches('/'), encoded.path);
+        // `Bytes` so that a second attempt and the connection share it.
+        let body = Bytes::copy_from_slice(&encoded.body);
+
+        let mut reading = Reading::new(format, encoded.restore.clone(), begun);
+        let mut attempts = 0;
+        let end = loop {
+            attempts += 1;
+            let outgoing = Outgoing {
+                method: Method::POST,
+                url: url.clone(),
+                headers: headers(endpoint, key.as_ref(), ACCEPT, &encoded.headers),
+                body: body.clone(),
+            };
+            let idle = |from: Instant| (from + limits.idle).min(deadline);
+            let sent = match timeout_at(idle(Instant::now()), self.transport.send(outgoing)).await {
+                Err(_) => break CallEnd::Error(silence(limits, begun)),
+                Ok(sent) => sent,
+            };
+            match sent {
+                // Once more, and only when nothing can have been answered yet.
+                Err(error) if attempts == 1 && error.before_any_byte() => continue,
+                Err(error) => break CallEnd::Error(network(&error)),
+                Ok(incoming) if (200..300).contains(&incoming.status) => {
+                    break reading.stream(incoming, limits, deadline, &self.tasks, &mut on_text).await;
+                }
+                Ok(incoming) => break CallEnd::Error(self.refusal(format, incoming, limits, deadline).await),
+            }
+        };
+        let end = match end {
+            CallEnd::Ok if reading.answer.trim().is_empty() => CallEnd::Empty,
+            CallEnd::Ok if wire::quota_notice(&reading.answer) => CallEnd::Error(UpstreamError {
+                class: Class::Capacity,
+                status: None,
+                message: wire::redact::redact(&reading.answer),
+                retry_after: None,
+            }),
+            end => end,
+        };
+        Outcome {
+            end,
+            answer: reading.answer,
+            usage: reading.usage,
+            seconds: begun.elapsed().as_secs_f64(),
+            first_token_s: reading.first_token_s,
+            served_as: reading.served_as,
+            attempts,
+        }
+    }
+
+    async fn refusal(
+        &self,
+        format: &dyn Format,
+        incoming: Incoming,
+        limits: Limits,
+        deadline: Instant,
+    ) -> UpstreamError {
+        let status = incoming.status;
+        let headers = incoming.headers.clone();
+        // What has come of it by then is enough: the status says most.
+        let deadline = deadline.min(Instant::now() + limits.idle);
+        let body = read_at_most(incoming, ERROR_BODY, deadline).await;
+        let mut error = format.decode_error(status, text_header(&headers, header::CONTENT_TYPE), &body);
+        let now = self.clock.now_ms() / 1000;
+        if let Some(wait) = wire::wait::from_headers(|name| headers.get(name)?.to_str().ok(), now) {
+            error.retry_after = Some(wait);
+        }
+        error
+    }
+}
+
+/// The answer as far as it has been read.
+struct Reading {
+    format: &'static dyn Format,
+    restore: Restore,
+    begun: Instant,
+    answer: String,
+    usage: Usage,
+    first_token_s: Option<f64>,
+    served_as: Option<String>,
+}
+
+impl Reading {
+    fn new(format: &'static dyn Format, restore: Restore, begun: Instant) -> Reading {
+        Reading {
+            format,
+            restore,
+            begun,
+            answer: String::new(),
+            usage: Usage::default(),
+            first_token_s: None,
+            served_as: None,
+        }
+    }
+
+    async fn stream(
+        &mut self,
+        mut incoming: Incoming,
+        limits: Limits,
+        deadline: Instant,
+        tasks: &TaskTracker,
+        on_text: &mut impl FnMut(&str),
+    ) -> CallEnd {
+        let mut decoder = self.restore.over(self.format.decoder());
+        let mut events = Vec::new();
+        let mut deadline = deadline;
+        let mut may_end = false;
+        loop {
+            if decoder.may_end() && !may_end {
+                // Only usage and the end mark can come now. A provider that holds them back, or fills the time
+                // with comments, is not waited for long.
+                may_end = true;
+                deadline = deadline.min(Instant::now() + AFTER_FINISH);
+            }
+            let until = (Instant::now() + limits.idle).min(deadline);
+            let cut = match timeout_at(until, incoming.body.next()).await {
+                Ok(Some(Ok(bytes))) => {
+                    decoder.push(&bytes, &mut events);
+                    None
+                }
+                Ok(None) => {
+                    decoder.end(&mut events);
+                    None
+                }
+                Ok(Some(Err(error))) => Some(network(&error)),
+                Err(_) => Some(silence(limits, self.begun)),
+            };
+            // What was said before a cut is kept; a cut is an end only where the finish reason had come.
+            let may_end = may_end || decoder.may_end();
+            if cut.is_some() {
+                decoder.end(&mut events);
+            }
+            let ended = self.take(&mut events, on_text);
+            match (cut, ended) {
+                (Some(error), _) if !may_end => return CallEnd::Error(error),
+                (_, Some(end)) => {
+                    reuse(incoming, tasks);
+                    return end;
+                }
+                (Some(error), None) => return CallEnd::Error(error),
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Takes events in. A finish or an error is always the last.
+    fn take(&mut self, events: &mut Vec<Event>, on_text: &mut impl FnMut(&str)) -> Option<CallEnd> {
+        let mut end = None;
+        for event in events.drain(..) {
+            match event {
+                Event::Text(text) | Event::Refusal(text) => {
+                    self.first_token_s.get_or_insert_with(|| self.begun.elapsed().as_secs_f64());
+                    on_text(&text);
+                    self.answer.push_str(&text);
+                }
+                Event::Usage(usage) => self.usage.update(usage),
+                Event::Model(model) => self.served_as = Some(model),
+                Event::Finish { .. } => end = Some(CallEnd::Ok),
+                Event::Error(error) => end = Some(CallEnd::Error(error)),
+                // A panel's member is asked for text.
+                _ => {}
+            }
+        }
+        end
+    }
+}
+
+/// Reads what is left of a body whose answer is whole, aside: a connection read to its end is used again.
+fn reuse(mut incoming: Incoming, tasks: &TaskTracker) {
+    tasks.spawn(async move {
+        let rest = async { while let Some(Ok(_)) = incoming.body.next().await {} };
+        let _ = tokio::time::timeout(AFTER_FINISH, rest).await;
+    });
+}
+
+/// Headers to a provider: the content type, its dialect's own, the endpoint's own, its auth. Nothing of the
+/// caller's.
+pub(super) fn headers(
+    endpoint: &Endpoint,
+    key: Option<&SecretString>,
+    accept: &str,
+    dialects: &[(&'static str, &'static str)],
+) -> OutgoingHeaders {
+    let mut headers = OutgoingHeaders::default();
+    headers.set(header::CONTENT_TYPE, "application/json");
+    headers.set(header::ACCEPT, accept);
+    for (name, value) in dialects {
+        headers.set(HeaderName::from_static(name), value);
+    }
+    for (name, value) in &endpoint.headers {
+        if let Ok(name) = HeaderName::try_from(name.as_str()) {
+            headers.set(name, value);
+        }
+    }
+    if let Some(key) = key {
+        match wire::format(endpoint.api).auth() {
+            Auth::Bearer => headers.secret(header::AUTHORIZATION, &format!("Bearer {}", key.expose_secret())),
+            Auth::Header(name) => headers.secret(HeaderName::from_static(name), key.expose_secret()),
+        }
+    }
+    headers
+}
+
+pub(super) async fn read_at_most(mut incoming: Incoming, cap: usize, deadline: Instant) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Some(Ok(bytes))) = timeout_at(deadline, incoming.body.next()).await {
+        let room = cap - body.len();
+        body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if body.len() == cap {
+            break;
+        }
+    }
+    body
+}
+
+pub(super) fn text_header(headers: &HeaderMap, name: header::HeaderName) -> &str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn network(error: &SendError) -> UpstreamError {
+    UpstreamError { class: Class::Network, status: None, message: error.to_string(), retry_after: None }
+}
+
+fn silence(limits: Limits, begun: Instant) -> UpstreamError {
+    let message = if begun.elapsed() >= limits.whole {
+        format!("no whole answer within {} s", limits.whole.as_secs())
+    } else {
+        format!("nothing came for {} s", limits.idle.as_secs())
+    };
+    UpstreamError { class: Class::Timeout, status: None, message, retry_after: None }
+}

@@ -1,0 +1,147 @@
+//! HTTP to providers, behind a small trait so that tests can put their own wire in its place.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt, future::BoxFuture, stream::BoxStream};
+use http::{HeaderMap, Method};
+use secrecy_header::Headers;
+
+/// A request to a provider.
+pub(crate) struct Outgoing {
+    pub method: Method,
+    pub url: String,
+    pub headers: Headers,
+    pub body: Bytes,
+}
+
+/// A provider's reply: the head, and the body as it comes.
+pub(crate) struct Incoming {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: BoxStream<'static, Result<Bytes, SendError>>,
+}
+
+/// Why no reply, or no more of it, came. Never holds a URL: a query may carry a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SendError {
+    #[error("the host name could not be found (DNS)")]
+    Dns,
+    #[error("the connection was refused")]
+    Refused,
+    #[error("the connection could not be made within 10 s")]
+    ConnectTimeout,
+    #[error("the TLS handshake failed: {0}")]
+    Tls(String),
+    #[error("the connection was closed before the answer was whole")]
+    Reset,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl SendError {
+    /// Whether the request cannot have reached the provider's application: it may be sent once more.
+    pub(crate) fn before_any_byte(&self) -> bool {
+        matches!(self, SendError::Refused | SendError::ConnectTimeout | SendError::Reset)
+    }
+}
+
+pub(crate) trait Transport: Send + Sync {
+    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>>;
+}
+
+/// The pooled client. Loopback goes direct: a proxy named by the environment is for other machines.
+pub(crate) struct Reqwest {
+    remote: reqwest::Client,
+    loopback: reqwest::Client,
+}
+
+impl Reqwest {
+    pub(crate) fn new() -> Result<Reqwest, reqwest::Error> {
+        let builder = || {
+            reqwest::Client::builder()
+                .user_agent(concat!("benchwarmers/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(Duration::from_secs(10))
+                .redirect(reqwest::redirect::Policy::none())
+                .tcp_nodelay(true)
+                .pool_idle_timeout(Duration::from_secs(90))
+        };
+        Ok(Reqwest { remote: builder().build()?, loopback: builder().no_proxy().build()? })
+    }
+}
+
+impl Transport for Reqwest {
+    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let client = if catalog::is_loopback(&request.url) { &self.loopback } else { &self.remote };
+        let sent = client
+            .request(request.method, &request.url)
+            .headers(request.headers.0)
+            .body(request.body)
+            .send()
+            .map_err(|error| classify(&error));
+        Box::pin(async move {
+            let response = sent.await?;
+            Ok(Incoming {
+                status: response.status().as_u16(),
+                headers: response.headers().clone(),
+                body: response.bytes_stream().map_err(|error| classify(&error)).boxed(),
+            })
+        })
+    }
+}
+
+/// Reads the cause chain: reqwest's own text names the URL, which may hold secrets.
+fn classify(error: &reqwest::Error) -> SendError {
+    let mut texts = Vec::new();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
+            match io.kind() {
+                std::io::ErrorKind::ConnectionRefused => return SendError::Refused,
+                std::io::ErrorKind::ConnectionReset
+                | std::io::ErrorKind::BrokenPipe
+                | std::io::ErrorKind::ConnectionAborted
+                | std::io::ErrorKind::UnexpectedEof => return SendError::Reset,
+                _ => {}
+            }
+        }
+        texts.push(cause.to_string());
+        source = cause.source();
+    }
+    let text = texts.join(": ").to_lowercase();
+    if text.contains("dns") || text.contains("lookup") || text.contains("name resolution") {
+        SendError::Dns
+    } else if error.is_timeout() && error.is_connect() {
+        SendError::ConnectTimeout
+    } else if text.contains("certificate") || text.contains("handshake") || text.contains("tls") {
+        SendError::Tls(texts.last().cloned().unwrap_or_default())
+    } else if error.is_body() || error.is_decode() || text.contains("closed") || text.contains("incomplete") {
+        SendError::Reset
+    } else {
+        SendError::Other(texts.last().cloned().unwrap_or_else(|| "the request could not be sent".to_owned()))
+    }
+}
+
+mod secrecy_header {
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    /// Request headers; the authorisation is marked sensitive so that no debug print shows it.
+    #[derive(Default)]
+    pub(crate) struct Headers(pub(super) HeaderMap);
+
+    impl Headers {
+        pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                self.0.insert(name, value);
+            }
+        }
+
+        pub(crate) fn secret(&mut self, name: HeaderName, value: &str) {
+            if let Ok(mut value) = HeaderValue::from_str(value) {
+                value.set_sensitive(true);
+                self.0.insert(name, value);
+            }
+        }
+    }
+}
+pub(crate) use secrecy_header::Headers as OutgoingHeaders;

@@ -1,0 +1,197 @@
+//! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A panel, running or ended.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PanelView {
+    /// `p20261129-154501-9f3a6c01`
+    pub id: String,
+    /// The collection's bare name: `core`.
+    pub collection: String,
+    /// When it was asked: RFC 3339, UTC.
+    pub at: String,
+    /// Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`.
+    pub client: String,
+    pub system: String,
+    /// The last user turn; images as placeholders.
+    pub prompt: String,
+    /// Turns in the conversation that was sent, system turns not counted.
+    pub turns: u32,
+    pub shape: String,
+    pub shape_by: String,
+    /// `all`
+    pub reply: String,
+    pub state: PanelState,
+    /// Whole time, once ended.
+    pub seconds: Option<f64>,
+    pub seats: Vec<SeatView>,
+    pub skipped: Vec<SkippedView>,
+    /// Why nobody answered, when nobody did.
+    pub error: Option<String>,
+    /// A panel of practice models: its record is kept apart.
+    pub practice: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum PanelState {
+    Running,
+    Done,
+    /// No seat answered.
+    Failed,
+    /// The gateway stopped while it ran.
+    Interrupted,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SeatView {
+    /// `<panel>.member1`: what a verdict is about.
+    pub call: String,
+    /// `member1`
+    pub seat: String,
+    pub kind: SeatKind,
+    pub alias: String,
+    pub endpoint: String,
+    pub status: SeatStatus,
+    /// Whole time, once ended.
+    pub seconds: Option<f64>,
+    pub first_token_s: Option<f64>,
+    #[ts(type = "number | null")]
+    pub tokens_in: Option<u64>,
+    #[ts(type = "number | null")]
+    pub tokens_out: Option<u64>,
+    /// Markdown, as far as it has come.
+    pub answer: String,
+    /// Redacted; empty when it answered.
+    pub error: String,
+    pub verdict: Option<VerdictView>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum SeatKind {
+    Member,
+    Explorer,
+    Merger,
+    Reserve,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum SeatStatus {
+    /// Asked, nothing has come.
+    Waiting,
+    /// Pieces are coming.
+    Answering,
+    Ok,
+    Empty,
+    Error,
+    Late,
+    /// The gateway stopped, or the caller's hang-up cancelled it.
+    Cancelled,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SkippedView {
+    /// `member`
+    pub seat: String,
+    pub alias: String,
+    pub why: String,
+}
+
+/// A person's judgement of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct VerdictView {
+    pub call: String,
+    pub useful: bool,
+    pub note: String,
+    pub real: Vec<String>,
+    #[serde(rename = "false")]
+    pub false_claims: Vec<String>,
+    /// RFC 3339, UTC.
+    pub at: String,
+}
+
+/// Whether calls are being written down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Recording {
+    pub ok: bool,
+    /// Empty when it is ok; else what stopped it and what to do.
+    pub message: String,
+}
+
+/// Something the owner should know, raised as a notification and shown in the window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct Alert {
+    pub kind: AlertKind,
+    /// What it is about: an endpoint's or a collection's name. One alert a kind and subject stands at a time.
+    pub subject: String,
+    pub message: String,
+    /// RFC 3339, UTC.
+    pub at: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum AlertKind {
+    /// A panel in which no seat answered.
+    PanelFailed,
+    /// A provider refused an endpoint's key.
+    KeyRefused,
+    RecordingStopped,
+    /// The records were damaged and were moved aside.
+    RecordsMoved,
+    /// The wanted port was taken; another is used.
+    PortTaken,
+}
+
+/// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no
+/// second question and misses nothing.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum LiveEvent {
+    /// Running panels and the newest ended ones, newest first, with standing alerts.
+    Snapshot {
+        panels: Vec<PanelView>,
+        alerts: Vec<Alert>,
+    },
+    PanelStarted {
+        panel: PanelView,
+    },
+    /// A piece of a seat's answer. `at` is the length in UTF-16 code units of what came before it, so that a
+    /// listener can see a gap or a repeat.
+    SeatDelta {
+        panel: String,
+        call: String,
+        at: u32,
+        text: String,
+    },
+    /// A seat changed its state: its first token, its end.
+    SeatChanged {
+        panel: String,
+        seat: SeatView,
+    },
+    PanelEnded {
+        panel: PanelView,
+    },
+    /// A verdict was given (`verdict`) or withdrawn (`null`), by whatever way.
+    VerdictChanged {
+        panel: String,
+        call: String,
+        verdict: Option<VerdictView>,
+        owed: u32,
+    },
+    /// Endpoints, models, collections, settings or keys changed: ask again.
+    SetupChanged {},
+    /// The listener was too slow: events were left out, and a `snapshot` follows.
+    Missed {},
+    AlertRaised {
+        alert: Alert,
+    },
+    AlertCleared {
+        kind: AlertKind,
+        subject: String,
+    },
+}
