@@ -1,0 +1,92 @@
+use plan::{Collection, Shape, WhenTooLarge};
+
+use super::{ACTOR, refused, setup::collection_view};
+use crate::{Control, ControlError, dto::*};
+
+impl Control {
+    pub async fn save_collection(&self, save: SaveCollection) -> Result<CollectionView, ControlError> {
+        let shape = match save.shape.as_str() {
+            "" => None,
+            name => Some(Shape::named(name).ok_or_else(|| {
+                ControlError::bad_input("shape", format!("shape: there is no shape \"{name}\""))
+            })?),
+        };
+        let when_too_large = match save.when_too_large.as_str() {
+            "" | "refuse" => WhenTooLarge::Refuse,
+            "skip" => WhenTooLarge::Skip,
+            other => {
+                let message = format!("when_too_large: \"{other}\" is neither refuse nor skip");
+                return Err(ControlError::bad_input("when_too_large", message));
+            }
+        };
+        let name = save.name.clone();
+        self.gateway()
+            .change_setup(ACTOR, |setup| {
+                let at = match &save.was {
+                    Some(was) => {
+                        Some(setup.collections.iter().position(|it| it.name == *was).ok_or_else(|| {
+                            ControlError::not_found(format!("There is no collection \"{was}\" any more."))
+                        })?)
+                    }
+                    None => None,
+                };
+                let old = at.map(|at| setup.collections[at].clone());
+                let collection = Collection {
+                    name: save.name,
+                    description: save.description.trim().to_owned(),
+                    tags: save.tags,
+                    members: save.members,
+                    shape,
+                    when_too_large,
+                    // What this editor does not show stays as it was.
+                    reply: old.as_ref().map_or(wire::ReplyMode::All, |old| old.reply),
+                    merger: old.and_then(|old| old.merger),
+                };
+                let others: Vec<Collection> = setup
+                    .collections
+                    .iter()
+                    .filter(|it| Some(&it.name) != save.was.as_ref())
+                    .cloned()
+                    .collect();
+                plan::check_collection(&collection, &setup.models, &setup.settings, &others)
+                    .map_err(first)?;
+                match at {
+                    Some(at) => setup.collections[at] = collection,
+                    None => setup.collections.push(collection),
+                }
+                Ok(())
+            })
+            .await
+            .map_err(refused)?;
+        let snapshot = self.gateway().snapshot();
+        let saved = snapshot.collection(&name).map(|collection| collection_view(&snapshot, collection));
+        saved.ok_or_else(|| ControlError::not_found(format!("There is no collection \"{name}\" any more.")))
+    }
+
+    pub async fn delete_collection(&self, name: Name) -> Result<Nothing, ControlError> {
+        self.gateway()
+            .change_setup(ACTOR, |setup| {
+                let before = setup.collections.len();
+                setup.collections.retain(|collection| collection.name != name.name);
+                if setup.collections.len() == before {
+                    return Err(ControlError::not_found(format!(
+                        "There is no collection \"{}\".",
+                        name.name
+                    )));
+                }
+                Ok(Nothing {})
+            })
+            .await
+            .map_err(refused)
+    }
+}
+
+fn first(errors: Vec<plan::CollectionError>) -> ControlError {
+    match errors.into_iter().next() {
+        Some(error) => {
+            let message = format!("{}: {}", error.field, error.message);
+            ControlError::bad_input(error.field, message)
+        }
+        None => ControlError::internal("The collection was refused for no stated reason."),
+    }
+}

@@ -1,0 +1,43 @@
+//! What each command does: it reads its arguments, asks the gateway, and words the outcome.
+
+mod collections;
+mod endpoints;
+mod first_run;
+mod models;
+mod panels;
+mod setup;
+mod status;
+
+use gateway::ChangeError;
+use secrecy::SecretString;
+
+use crate::ControlError;
+
+/// Who changes the set-up, for the audit log.
+const ACTOR: &str = "owner";
+
+/// A change that was refused says why; one that could not be saved is the disk's fault.
+fn refused(error: ChangeError<ControlError>) -> ControlError {
+    match error {
+        ChangeError::Refused(error) => error,
+        ChangeError::NotSaved(_) => ControlError::internal(error.to_string()),
+    }
+}
+
+fn records(error: impl std::fmt::Display) -> ControlError {
+    ControlError::internal(format!("The records could not be read: {error}"))
+}
+
+/// Reads from the records, off the runtime's threads.
+async fn reading<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
+    read: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, ControlError> {
+    match tokio::task::spawn_blocking(read).await {
+        Ok(read) => read.map_err(records),
+        Err(_) => Err(ControlError::internal("The records could not be read.")),
+    }
+}
+
+fn secret(text: String) -> SecretString {
+    SecretString::from(text)
+}

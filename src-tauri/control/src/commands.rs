@@ -1,0 +1,46 @@
+//! The command table. A line here is a command over IPC, over HTTP and in TypeScript.
+
+use gateway::view::PanelView;
+use plan::Settings;
+
+use crate::dto::*;
+
+commands! {
+    /// Address, state, what is owed.
+    status(Nothing) -> Status;
+    /// Endpoints, models, collections, settings.
+    setup(Nothing) -> SetupView;
+    presets(Nothing) -> Vec<PresetView>;
+    /// Local runtimes on loopback and provider keys in the environment; takes up to a second.
+    found(Nothing) -> Found;
+    /// Practice endpoint, its models and the collection `practice`; idempotent.
+    start_practice(Nothing) -> CollectionView;
+
+    save_endpoint(SaveEndpoint) -> EndpointView;
+    /// Lists what a saved endpoint serves, or says in words what is wrong.
+    test_endpoint(Name) -> EndpointTest;
+    /// Refused while its models are members of a collection.
+    delete_endpoint(Name) -> Nothing;
+    set_key(SetKey) -> EndpointView;
+    delete_key(Name) -> EndpointView;
+    /// Makes the encrypted file (the owner's explicit choice) or unlocks it.
+    open_vault_file(Passphrase) -> KeyStoreStatus;
+
+    register_models(RegisterModels) -> Vec<ModelView>;
+    /// Refused while it is a member of a collection. Its record stays.
+    unregister_model(Name) -> Nothing;
+    save_collection(SaveCollection) -> CollectionView;
+    delete_collection(Name) -> Nothing;
+    save_settings(Settings) -> Settings;
+    import_setup(SetupText) -> Imported;
+    export_setup(Nothing) -> SetupText;
+
+    /// Seats a panel and returns at once; it is watched by events.
+    ask(Ask) -> Asked;
+    panels(PanelsBefore) -> Panels;
+    panel(PanelId) -> PanelView;
+    give_verdict(GiveVerdict) -> Recorded;
+    /// Withdraws the verdict; the earlier stays in history.
+    clear_verdict(CallId) -> Recorded;
+    owed(Nothing) -> Owed;
+}

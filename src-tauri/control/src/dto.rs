@@ -1,0 +1,324 @@
+//! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
+
+use catalog::{EndpointKind, Facts, ModelRole};
+use gateway::view::{Alert, PanelView, Recording};
+use plan::Settings;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// No arguments.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
+#[ts(type = "Record<string, never>")]
+pub struct Nothing {}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Status {
+    pub version: String,
+    /// `http://127.0.0.1:8123`: the real address, whatever was wanted.
+    pub url: String,
+    pub urls: BaseUrls,
+    pub wanted_port: u16,
+    pub port: u16,
+    /// Empty, or `Port 8123 was taken; serving on 8124.`
+    pub port_note: String,
+    pub data_dir: String,
+    pub pid: u32,
+    /// Panels running now.
+    pub running: u32,
+    /// Verdicts owed.
+    pub owed: u32,
+    /// No endpoint and no collection yet.
+    pub first_run: bool,
+    pub keys: KeyStoreStatus,
+    pub recording: Recording,
+    /// Standing alerts, oldest first.
+    pub alerts: Vec<Alert>,
+}
+
+/// What to paste into a client as its base URL.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BaseUrls {
+    /// With `/v1`.
+    pub openai: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct KeyStoreStatus {
+    pub kind: KeyStoreKind,
+    /// In words, with the way out where there is none.
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyStoreKind {
+    /// The operating system's.
+    Keychain,
+    /// The passphrase-encrypted file, unlocked.
+    VaultFile,
+    /// The file exists and waits for its passphrase.
+    VaultLocked,
+    /// Neither: keys come from environment variables only.
+    None,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SetupView {
+    pub endpoints: Vec<EndpointView>,
+    pub models: Vec<ModelView>,
+    pub collections: Vec<CollectionView>,
+    pub settings: Settings,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EndpointView {
+    pub name: String,
+    pub base: String,
+    pub api: String,
+    pub kind: EndpointKind,
+    pub key: KeyView,
+    pub key_env: Option<String>,
+    pub practice: bool,
+    /// Registered models.
+    pub models: u32,
+    /// The standing alert's message (a refused key), if any.
+    pub alert: Option<String>,
+}
+
+/// Where an endpoint's key comes from. Never the key.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct KeyView {
+    pub source: KeySource,
+    /// `••••last4`, or empty.
+    pub hint: String,
+    /// The variable's name when it comes from the environment.
+    pub variable: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    Environment,
+    Keychain,
+    VaultFile,
+    None,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ModelView {
+    pub alias: String,
+    pub endpoint: String,
+    pub served: String,
+    pub role: ModelRole,
+    pub ad_hoc: bool,
+    pub facts: Facts,
+    pub practice: bool,
+    pub collections: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CollectionView {
+    pub name: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub members: Vec<String>,
+    pub shape: String,
+    pub reply: String,
+    pub merger: Option<String>,
+    pub when_too_large: String,
+    /// Every member is a practice model.
+    pub practice: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PresetView {
+    pub id: String,
+    pub title: String,
+    pub base: String,
+    pub kind: EndpointKind,
+    pub key_page: String,
+    pub needs_key: bool,
+}
+
+/// What first run can offer.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Found {
+    /// Local runtimes that answered on loopback.
+    pub runtimes: Vec<FoundRuntime>,
+    /// Provider keys in the environment (the variable's name only).
+    pub keys: Vec<FoundKey>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct FoundRuntime {
+    pub preset: String,
+    pub title: String,
+    pub base: String,
+    /// Ids it serves.
+    pub models: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct FoundKey {
+    pub preset: String,
+    pub title: String,
+    pub variable: String,
+}
+
+/// Add or change an endpoint; the name says which.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SaveEndpoint {
+    pub name: String,
+    pub base: String,
+    pub key_env: Option<String>,
+    /// A new key for the keychain; write-only. Absent keeps what is there.
+    #[ts(optional)]
+    pub key: Option<String>,
+    /// The endpoint this renames nothing: `true` says it must not exist yet.
+    pub new: bool,
+    /// Plain http to another machine needs the owner's consent.
+    pub allow_plain_http: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Name {
+    pub name: String,
+}
+
+/// The outcome of listing what an endpoint serves.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EndpointTest {
+    pub ok: bool,
+    /// In words: `answered with 12 models`, or what is wrong and the likely right base.
+    pub message: String,
+    /// A base URL that is likely the right one, when the path seems wrong and another answered.
+    pub suggested_base: Option<String>,
+    pub models: Vec<ListedModel>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ListedModel {
+    pub served: String,
+    /// A free alias made from `served`.
+    pub alias: String,
+    /// The alias it is registered under already.
+    pub registered: Option<String>,
+    #[ts(type = "number | null")]
+    pub context_window: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct RegisterModels {
+    pub endpoint: String,
+    pub models: Vec<RegisterModel>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct RegisterModel {
+    pub served: String,
+    pub alias: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SaveCollection {
+    /// The collection being edited; `null` makes a new one.
+    pub was: Option<String>,
+    pub name: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub members: Vec<String>,
+    /// Empty is automatic.
+    pub shape: String,
+    pub when_too_large: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SetKey {
+    pub endpoint: String,
+    pub key: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Passphrase {
+    pub passphrase: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Ask {
+    pub collection: String,
+    pub prompt: String,
+    #[serde(default)]
+    pub system: String,
+    /// Who asks, for the record: `window`, `bench ask`.
+    pub client: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Asked {
+    pub panel: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PanelId {
+    pub id: String,
+}
+
+/// A page of panels, newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PanelsBefore {
+    /// A panel id; panels older than it. `null` starts at the newest.
+    pub before: Option<String>,
+    /// At most 100.
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Panels {
+    pub panels: Vec<PanelView>,
+    pub more: bool,
+}
+
+/// Absent note or lists keep what was there.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct GiveVerdict {
+    pub call: String,
+    pub useful: bool,
+    #[serde(default)]
+    #[ts(optional)]
+    pub note: Option<String>,
+    #[serde(default)]
+    #[ts(optional)]
+    pub real: Option<Vec<String>>,
+    #[serde(default, rename = "false")]
+    #[ts(optional)]
+    pub false_claims: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CallId {
+    pub call: String,
+}
+
+/// Whether the verdict changed anything: the same verdict again writes nothing.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Recorded {
+    pub recorded: bool,
+}
+
+/// The owed queue: panels with at least one unjudged answer, among the last 30, newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Owed {
+    pub panels: Vec<PanelView>,
+    pub calls: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SetupText {
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Imported {
+    /// `added endpoint groq`, `changed collection core`, …
+    pub changes: Vec<String>,
+}
