@@ -1,0 +1,277 @@
+//! The command line as it is written: `bench --help`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+/// Ask a panel of models, judge what they said, and run the gateway without a window.
+#[derive(Debug, Parser)]
+#[command(name = "bench", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no gateway is running.\n\
+                          Environment: BENCHWARMERS_HOME (data folder), BENCHWARMERS_TOKEN (for --url), \
+                          BENCHWARMERS_KEY_<NAME> (an endpoint's key), BENCHWARMERS_VAULT_PASSPHRASE (opens \
+                          the encrypted key file), BENCH_LOG (log filter, such as info), NO_COLOR.";
+
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// Print JSON, also for errors; completions, --help and --version do not
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Data folder, instead of $BENCHWARMERS_HOME or the platform's
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Talk to this gateway, with the control token in BENCHWARMERS_TOKEN; the one that owns the data folder
+    /// needs none
+    #[arg(long, global = true, value_name = "URL")]
+    pub url: Option<String>,
+    /// Do not ask before removing or overwriting
+    #[arg(long, short, global = true)]
+    pub yes: bool,
+    /// Colours in tables
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the gateway without a window until Ctrl-C or SIGTERM
+    Serve(Serve),
+    /// Show the running gateway: address, keys, what is owed
+    Status,
+    /// Put a prompt to every member of a collection
+    ///
+    /// Each answer goes to standard output the moment its seat finishes, under a heading with its seat and
+    /// model; the table of seats, with the call ids that verdicts need, goes to standard error.
+    Ask(Ask),
+    /// Judge a call: useful or not, with the claims that were real and the ones that were false
+    Verdict(Verdict),
+    /// List the answers that wait for a verdict
+    Owed,
+    /// Add and change endpoints, models and collections from a set-up file; nothing is removed
+    Import(Import),
+    /// Write the set-up file; it holds no secret
+    Export(Export),
+    /// Places models are served from
+    #[command(subcommand)]
+    Endpoint(Endpoint),
+    /// Registered models
+    #[command(subcommand)]
+    Model(Model),
+    /// Named groups of models
+    #[command(subcommand)]
+    Collection(Collection),
+    /// Make the encrypted key file, or unlock it: for a machine without a keychain
+    ///
+    /// The file is opened in the running gateway and stays so until the gateway ends. When no gateway runs,
+    /// commands that need a key ask for the passphrase; without a terminal to ask at, set
+    /// BENCHWARMERS_VAULT_PASSPHRASE, or start `bench serve` and unlock the file there.
+    Vault(Vault),
+    /// Print a completion script for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Serve {
+    /// Port to listen on; the next free one is used when it is taken [default: 8123]
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Address to listen on; only this machine's own for now
+    #[arg(long, value_name = "ADDR", value_parser = this_machine)]
+    pub bind: Option<String>,
+    /// Serve the built window (ui/dist) at /ui/
+    #[arg(long, value_name = "DIR")]
+    pub ui: Option<PathBuf>,
+    /// Make sure the practice collection exists: scripted models, offline
+    #[arg(long)]
+    pub practice: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Ask {
+    /// The collection's name; `core`, `bench/core` and `core:all` are the same
+    #[arg(value_parser = collection_name)]
+    pub collection: String,
+    /// The prompt; `-`, or nothing while something is piped in, reads standard input
+    pub prompt: Option<String>,
+    /// Text file to put behind the prompt, named; may be given again
+    #[arg(long = "file", short, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// System text
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub system: String,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("judgement").required(true).args(["useful", "not_useful", "clear"]))]
+pub struct Verdict {
+    /// The call's id, such as p20261129-154501-9f3a6c01.member1
+    pub call: String,
+    /// The answer was useful
+    #[arg(long)]
+    pub useful: bool,
+    /// The answer was not useful
+    #[arg(long)]
+    pub not_useful: bool,
+    /// Withdraw the verdict
+    #[arg(long, conflicts_with_all = ["note", "real", "false_claims"])]
+    pub clear: bool,
+    /// A note; what was noted before stays without it
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// A claim in it that was real; may be given again
+    #[arg(long, value_name = "CLAIM")]
+    pub real: Vec<String>,
+    /// A claim in it that was false; may be given again
+    #[arg(long = "false", value_name = "CLAIM")]
+    pub false_claims: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Import {
+    /// The set-up file; `-` reads standard input
+    pub file: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Export {
+    /// Where to write it; standard output when absent or `-`
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Endpoint {
+    /// List endpoints and where their keys come from
+    List,
+    /// Add an endpoint by its base URL or from a preset
+    Add(AddEndpoint),
+    /// Ask an endpoint what it serves
+    Test { name: String },
+    /// Store an endpoint's key in the keychain, or remove it
+    Key(Key),
+    /// Remove an endpoint and its models
+    Rm { name: String },
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("from").required(true).args(["base", "preset"]))]
+pub struct AddEndpoint {
+    pub name: String,
+    /// Base URL, such as http://127.0.0.1:11434/v1
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// A known provider's id
+    #[arg(long, value_name = "ID")]
+    pub preset: Option<String>,
+    /// Send the key over plain http to another machine
+    #[arg(long)]
+    pub allow_plain_http: bool,
+    #[command(flatten)]
+    pub key: KeyFrom,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Key {
+    /// The endpoint's name
+    pub name: String,
+    /// Remove the key from the keychain
+    #[arg(long, conflicts_with_all = ["key_stdin", "key_env"])]
+    pub remove: bool,
+    #[command(flatten)]
+    pub key: KeyFrom,
+}
+
+/// Where a key comes from. Never the command line itself, which other users can read.
+#[derive(Clone, Debug, Args)]
+pub struct KeyFrom {
+    /// Read the key from standard input
+    #[arg(long, conflicts_with = "key_env")]
+    pub key_stdin: bool,
+    /// Read the key from this variable at each start of the gateway
+    #[arg(long, value_name = "VARIABLE")]
+    pub key_env: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Vault {
+    /// Read the passphrase from standard input
+    #[arg(long)]
+    pub passphrase_stdin: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Model {
+    /// List registered models
+    List,
+    /// Register models an endpoint serves; without names, list what it offers
+    Add {
+        endpoint: String,
+        /// The provider's id, or ALIAS=ID
+        #[arg(value_name = "MODEL")]
+        models: Vec<String>,
+    },
+    /// Take a model off the register; its record stays
+    Rm { alias: String },
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Collection {
+    /// List collections
+    List,
+    /// Make a collection, or change the given parts of one
+    Save(SaveCollection),
+    /// Remove a collection
+    Rm {
+        #[arg(value_parser = collection_name)]
+        name: String,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct SaveCollection {
+    #[arg(value_parser = collection_name)]
+    pub name: String,
+    /// A member's alias; give it once for each, in order
+    #[arg(long = "member", short, value_name = "ALIAS")]
+    pub members: Vec<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// What its tasks are; empty is automatic
+    #[arg(long)]
+    pub shape: Option<String>,
+    /// What happens to a member the prompt is too large for: refuse or skip
+    #[arg(long, value_name = "WHAT")]
+    pub when_too_large: Option<String>,
+}
+
+fn collection_name(text: &str) -> Result<String, String> {
+    let name = text.strip_prefix("bench/").unwrap_or(text);
+    if name.is_empty() { Err("a collection's name is missing".to_owned()) } else { Ok(name.to_owned()) }
+}
+
+fn this_machine(text: &str) -> Result<String, String> {
+    match text {
+        "127.0.0.1" | "localhost" => Ok(text.to_owned()),
+        _ => Err("only 127.0.0.1 for now: callers from beyond this machine need gateway keys".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

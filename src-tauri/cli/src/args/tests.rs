@@ -1,0 +1,120 @@
+use clap::{CommandFactory, Parser};
+
+use super::{Cli, Command};
+
+#[test]
+fn the_definition_holds_together() {
+    Cli::command().debug_assert();
+}
+
+/// What is understood, as the fields it sets; `!` begins the kind of a refusal.
+const CASES: &[(&str, &str)] = &[
+    ("serve", "Serve { port: None, bind: None, ui: None, practice: false }"),
+    ("serve --port 0 --practice", "Serve { port: Some(0), bind: None, ui: None, practice: true }"),
+    ("serve --bind localhost", "Serve { port: None, bind: Some(\"localhost\"), ui: None, practice: false }"),
+    ("serve --bind 0.0.0.0", "! ValueValidation"),
+    ("serve --port 70000", "! ValueValidation"),
+    ("status", "Status"),
+    ("status now", "! UnknownArgument"),
+    ("ask core hello", "Ask { collection: \"core\", prompt: Some(\"hello\"), files: [], system: \"\" }"),
+    (
+        "ask bench/core - -f a.rs --file b.rs --system brief",
+        "Ask { collection: \"core\", prompt: Some(\"-\"), files: [\"a.rs\", \"b.rs\"], system: \"brief\" }",
+    ),
+    ("ask", "! MissingRequiredArgument"),
+    ("ask bench/ hello", "! ValueValidation"),
+    ("ask core one two", "! UnknownArgument"),
+    (
+        "verdict p.member1 --useful",
+        "Verdict { call: \"p.member1\", useful: true, not_useful: false, clear: false, note: None, real: [], \
+         false_claims: [] }",
+    ),
+    (
+        "verdict p.member1 --not-useful --note odd --real a --real b --false c",
+        "Verdict { call: \"p.member1\", useful: false, not_useful: true, clear: false, note: Some(\"odd\"), \
+         real: [\"a\", \"b\"], false_claims: [\"c\"] }",
+    ),
+    (
+        "verdict p.member1 --clear",
+        "Verdict { call: \"p.member1\", useful: false, not_useful: false, clear: true, note: None, real: [], \
+         false_claims: [] }",
+    ),
+    ("verdict p.member1", "! MissingRequiredArgument"),
+    ("verdict --useful", "! MissingRequiredArgument"),
+    ("verdict p.member1 --useful --not-useful", "! ArgumentConflict"),
+    ("verdict p.member1 --useful --clear", "! ArgumentConflict"),
+    ("verdict p.member1 --clear --note odd", "! ArgumentConflict"),
+    ("import -", "Import { file: \"-\" }"),
+    ("import", "! MissingRequiredArgument"),
+    ("export", "Export { file: None }"),
+    ("export a.json", "Export { file: Some(\"a.json\") }"),
+    ("owed", "Owed"),
+    (
+        "endpoint add groq --preset groq --key-env GROQ_API_KEY",
+        "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), allow_plain_http: false, \
+         key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
+    ),
+    ("endpoint add groq", "! MissingRequiredArgument"),
+    ("endpoint add groq --preset groq --base http://x", "! ArgumentConflict"),
+    ("endpoint add groq --preset groq --key secret", "! UnknownArgument"),
+    ("endpoint key groq --key-stdin --key-env X", "! ArgumentConflict"),
+    ("endpoint key groq --remove --key-stdin", "! ArgumentConflict"),
+    ("model add groq", "Add { endpoint: \"groq\", models: [] }"),
+    ("model add groq a b=c", "Add { endpoint: \"groq\", models: [\"a\", \"b=c\"] }"),
+    (
+        "collection save bench/core -m a --member b --tag code",
+        "Save(SaveCollection { name: \"core\", members: [\"a\", \"b\"], description: None, tags: [\"code\"], \
+         shape: None, when_too_large: None })",
+    ),
+    ("vault", "Vault { passphrase_stdin: false }"),
+    ("vault hunter2", "! UnknownArgument"),
+    ("completions bash", "Completions { shell: Bash }"),
+    ("completions csh", "! InvalidValue"),
+    ("help", "! InvalidSubcommand"),
+    ("", "! DisplayHelpOnMissingArgumentOrSubcommand"),
+    ("--version", "! DisplayVersion"),
+    ("ask --help", "! DisplayHelp"),
+];
+
+#[test]
+fn what_is_understood() {
+    for (line, wanted) in CASES {
+        let words = std::iter::once("bench").chain(line.split_whitespace());
+        let understood = match Cli::try_parse_from(words) {
+            Ok(cli) => in_short(&cli.command),
+            Err(error) => format!("! {:?}", error.kind()),
+        };
+        assert_eq!(&understood, wanted, "bench {line}");
+    }
+}
+
+/// `Ask(Ask { … })` is the variant and the struct of the same name: one is enough.
+fn in_short(command: &Command) -> String {
+    match command {
+        Command::Serve(args) => format!("{args:?}"),
+        Command::Ask(args) => format!("{args:?}"),
+        Command::Verdict(args) => format!("{args:?}"),
+        Command::Import(args) => format!("{args:?}"),
+        Command::Export(args) => format!("{args:?}"),
+        Command::Vault(args) => format!("{args:?}"),
+        Command::Endpoint(command) => format!("{command:?}"),
+        Command::Model(command) => format!("{command:?}"),
+        Command::Collection(command) => format!("{command:?}"),
+        Command::Status | Command::Owed | Command::Completions { .. } => format!("{command:?}"),
+    }
+}
+
+#[test]
+fn what_every_command_takes() {
+    for line in [
+        "bench --json --data-dir d --url u -y --color never owed",
+        "bench owed --json --data-dir d --url u --yes --color=never",
+    ] {
+        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        assert_eq!(
+            format!("{:?}", cli.common),
+            "Common { json: true, data_dir: Some(\"d\"), url: Some(\"u\"), yes: true, color: Never }",
+            "{line}"
+        );
+    }
+}

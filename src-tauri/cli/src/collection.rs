@@ -1,0 +1,110 @@
+//! `bench collection`: named groups of models.
+
+use control::Remote;
+use control::dto::{CollectionView, Name, Nothing, SaveCollection as Saved};
+
+use crate::args::{Collection, Common, SaveCollection};
+use crate::consent::consent;
+use crate::endpoint::done;
+use crate::failure::Failure;
+use crate::out::Out;
+use crate::paint::Look;
+use crate::table::Table;
+
+pub async fn collection(
+    remote: &Remote,
+    common: &Common,
+    command: &Collection,
+    out: Out,
+) -> Result<(), Failure> {
+    match command {
+        Collection::List => list(&remote.setup(Nothing {}).await?.collections, out),
+        Collection::Save(args) => {
+            let there = remote.setup(Nothing {}).await?.collections;
+            let old = there.iter().find(|collection| collection.name == args.name);
+            let saved = remote.save_collection(changed(args, old)).await?;
+            list(std::slice::from_ref(&saved), out)
+        }
+        Collection::Rm { name } => {
+            consent(common, &format!("Remove the collection {name}?"))?;
+            remote.delete_collection(Name { name: name.clone() }).await?;
+            done(out, &format!("removed {name}"))
+        }
+    }
+}
+
+/// What is given, over what was there.
+fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
+    let text =
+        |given: &Option<String>, old: Option<&String>| given.as_ref().or(old).cloned().unwrap_or_default();
+    let list = |given: &[String], old: Option<&Vec<String>>| match (given, old) {
+        ([], Some(old)) => old.clone(),
+        (given, _) => given.to_vec(),
+    };
+    let when_too_large = text(&args.when_too_large, old.map(|old| &old.when_too_large));
+    Saved {
+        was: old.map(|old| old.name.clone()),
+        name: args.name.clone(),
+        description: text(&args.description, old.map(|old| &old.description)),
+        tags: list(&args.tags, old.map(|old| &old.tags)),
+        members: list(&args.members, old.map(|old| &old.members)),
+        shape: text(&args.shape, old.map(|old| &old.shape)),
+        when_too_large: if when_too_large.is_empty() { "refuse".to_owned() } else { when_too_large },
+    }
+}
+
+fn list(collections: &[CollectionView], out: Out) -> Result<(), Failure> {
+    if out.json {
+        return Ok(out.json(&collections)?);
+    }
+    let mut table = Table::new(&["name", "members", "description"]);
+    for collection in collections {
+        let practice = if collection.practice { " (practice)" } else { "" };
+        table.row([
+            (format!("{}{practice}", collection.name), Look::Plain),
+            (collection.members.join(", "), Look::Plain),
+            (collection.description.clone(), Look::Plain),
+        ]);
+    }
+    Ok(table.print(out, "no collections yet")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changed;
+    use crate::args::SaveCollection;
+    use control::dto::CollectionView;
+
+    #[test]
+    fn only_what_is_given_changes() {
+        let old = CollectionView {
+            name: "core".to_owned(),
+            description: "everyday".to_owned(),
+            tags: vec!["code".to_owned()],
+            members: vec!["alpha".to_owned()],
+            shape: "review".to_owned(),
+            reply: "all".to_owned(),
+            merger: None,
+            when_too_large: "skip".to_owned(),
+            practice: false,
+        };
+        let args = SaveCollection {
+            name: "core".to_owned(),
+            members: vec!["beta".to_owned(), "alpha".to_owned()],
+            description: None,
+            tags: Vec::new(),
+            shape: Some(String::new()),
+            when_too_large: None,
+        };
+        let saved = changed(&args, Some(&old));
+        assert_eq!(saved.was.as_deref(), Some("core"));
+        assert_eq!((saved.description.as_str(), saved.shape.as_str()), ("everyday", ""));
+        assert_eq!(
+            (saved.tags, saved.members),
+            (old.tags.clone(), vec!["beta".to_owned(), "alpha".to_owned()])
+        );
+        assert_eq!(saved.when_too_large, "skip");
+        let new = changed(&args, None);
+        assert_eq!((new.was, new.when_too_large.as_str(), new.tags.len()), (None, "refuse", 0));
+    }
+}

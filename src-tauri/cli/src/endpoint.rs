@@ -1,0 +1,186 @@
+//! `bench endpoint`: where models are served from, and their keys.
+
+use control::Remote;
+use control::dto::{EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, SaveEndpoint, SetKey};
+
+use crate::args::{AddEndpoint, Common, Endpoint, Key, KeyFrom};
+use crate::consent::{consent, secret};
+use crate::failure::Failure;
+use crate::model::listed;
+use crate::out::Out;
+use crate::paint::Look;
+use crate::reach::Reached;
+use crate::status::counted;
+use crate::table::Table;
+use crate::vault::{Use, unlock};
+
+pub async fn endpoint(at: &Reached, common: &Common, command: &Endpoint, out: Out) -> Result<(), Failure> {
+    let remote = &at.remote;
+    match command {
+        Endpoint::List => list(remote, out).await,
+        Endpoint::Add(args) => add(at, args, out).await,
+        Endpoint::Test { name } => {
+            unlock(at, Use::Call(std::slice::from_ref(name)), out).await?;
+            let models = test(remote, name, out).await?;
+            if !out.json && !models.is_empty() {
+                out.painted(&listed(&models, out))?;
+            }
+            Ok(())
+        }
+        Endpoint::Key(args) => key(at, args, out).await,
+        Endpoint::Rm { name } => {
+            consent(common, &format!("Remove the endpoint {name} and its models?"))?;
+            // Its key goes with it.
+            unlock(at, Use::Call(std::slice::from_ref(name)), out).await?;
+            remote.delete_endpoint(Name { name: name.clone() }).await?;
+            done(out, &format!("removed {name}"))
+        }
+    }
+}
+
+async fn list(remote: &Remote, out: Out) -> Result<(), Failure> {
+    let endpoints = remote.setup(Nothing {}).await?.endpoints;
+    if out.json {
+        return Ok(out.json(&endpoints)?);
+    }
+    let mut table = Table::new(&["name", "base", "key", "models", ""]);
+    for endpoint in &endpoints {
+        let alert = endpoint.alert.clone().unwrap_or_default();
+        table.row([
+            (endpoint.name.clone(), Look::Plain),
+            (endpoint.base.clone(), Look::Plain),
+            (key_in_words(&endpoint.key), Look::Plain),
+            (endpoint.models.to_string(), Look::Plain),
+            (alert, Look::Bad),
+        ]);
+    }
+    Ok(table.print(out, "no endpoints yet")?)
+}
+
+async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> {
+    let remote = &at.remote;
+    let (base, needs_key) = match (&args.base, &args.preset) {
+        (Some(base), _) => (base.clone(), false),
+        (None, Some(id)) => preset(remote, id).await?,
+        (None, None) => return Err(Failure::Usage("give --base or --preset".to_owned())),
+    };
+    let asked = args.key.key_stdin || (needs_key && args.key.key_env.is_none());
+    let key = if asked {
+        unlock(at, Use::Store, out).await?;
+        Some(key_of(&args.key, &args.name)?)
+    } else {
+        None
+    };
+    let saved = remote
+        .save_endpoint(SaveEndpoint {
+            name: args.name.clone(),
+            base,
+            key_env: args.key.key_env.clone(),
+            key,
+            new: true,
+            allow_plain_http: args.allow_plain_http,
+        })
+        .await?;
+    tell(out, &saved)?;
+    if out.json {
+        return Ok(());
+    }
+    match test(remote, &args.name, out).await {
+        // It is added, and what is wrong with it has been said.
+        Ok(_) | Err(Failure::Said) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// A preset's base URL, and whether it needs a key.
+async fn preset(remote: &Remote, id: &str) -> Result<(String, bool), Failure> {
+    let presets = remote.presets(Nothing {}).await?;
+    match presets.iter().find(|preset| preset.id == id) {
+        Some(preset) => Ok((preset.base.clone(), preset.needs_key)),
+        None => {
+            let known: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
+            Err(Failure::Usage(format!("--preset {id}: not known; there are {}", known.join(", "))))
+        }
+    }
+}
+
+/// Says whether the endpoint answers, and gives what it serves.
+async fn test(remote: &Remote, name: &str, out: Out) -> Result<Vec<ListedModel>, Failure> {
+    let test = remote.test_endpoint(Name { name: name.to_owned() }).await?;
+    if out.json {
+        out.json(&test)?;
+    } else if test.ok {
+        out.line(&test.message)?;
+    } else {
+        out.note(&format!("bench: {name}: {}", test.message));
+        if let Some(base) = &test.suggested_base {
+            out.note(&format!("bench: {base} answers; is that the base?"));
+        }
+    }
+    if test.ok { Ok(test.models) } else { Err(Failure::Said) }
+}
+
+async fn key(at: &Reached, args: &Key, out: Out) -> Result<(), Failure> {
+    let remote = &at.remote;
+    let name = args.name.clone();
+    if args.key.key_env.is_none() {
+        unlock(at, Use::Store, out).await?;
+    }
+    let saved = if args.remove {
+        remote.delete_key(Name { name }).await?
+    } else if let Some(variable) = &args.key.key_env {
+        let endpoints = remote.setup(Nothing {}).await?.endpoints;
+        let Some(old) = endpoints.into_iter().find(|endpoint| endpoint.name == name) else {
+            return Err(Failure::refused(format!("there is no endpoint {name}")));
+        };
+        let changed = SaveEndpoint {
+            name,
+            base: old.base,
+            key_env: Some(variable.clone()),
+            key: None,
+            new: false,
+            // The base stays as it was agreed to.
+            allow_plain_http: true,
+        };
+        remote.save_endpoint(changed).await?
+    } else {
+        let key = key_of(&args.key, &name)?;
+        remote.set_key(SetKey { endpoint: name, key }).await?
+    };
+    tell(out, &saved)
+}
+
+fn key_of(from: &KeyFrom, name: &str) -> Result<String, Failure> {
+    let key = secret(from.key_stdin, &format!("Key for {name}: "), "--key-stdin, or --key-env VARIABLE")?;
+    Ok(key.trim().to_owned())
+}
+
+fn tell(out: Out, endpoint: &EndpointView) -> Result<(), Failure> {
+    if out.json {
+        return Ok(out.json(endpoint)?);
+    }
+    let models = counted(endpoint.models, "model");
+    Ok(out.line(&format!(
+        "{}: {}, key {}, {models}",
+        endpoint.name,
+        endpoint.base,
+        key_in_words(&endpoint.key)
+    ))?)
+}
+
+fn key_in_words(key: &KeyView) -> String {
+    match (key.source, &key.variable) {
+        (KeySource::Environment, Some(variable)) => format!("from {variable}"),
+        (KeySource::Environment, None) => "from the environment".to_owned(),
+        (KeySource::Keychain, _) => format!("in the keychain {}", key.hint),
+        (KeySource::VaultFile, _) => format!("in the vault file {}", key.hint),
+        (KeySource::None, Some(variable)) => format!("none ({variable} is not set)"),
+        (KeySource::None, None) => "none".to_owned(),
+    }
+}
+
+/// One sentence, or `{}` for a program.
+pub fn done(out: Out, text: &str) -> Result<(), Failure> {
+    let written = if out.json { out.json(&Nothing {}) } else { out.line(text) };
+    Ok(written?)
+}

@@ -1,0 +1,128 @@
+//! `bench model`: the register of models.
+
+use control::dto::{EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels};
+
+use crate::args::Model;
+use crate::endpoint::done;
+use crate::failure::Failure;
+use crate::out::Out;
+use crate::paint::{Look, Painted};
+use crate::reach::Reached;
+use crate::table::Table;
+use crate::vault::{Use, unlock};
+
+pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failure> {
+    let remote = &at.remote;
+    match command {
+        Model::List => list(&remote.setup(Nothing {}).await?.models, out),
+        Model::Add { endpoint, models } if models.is_empty() => offered(at, endpoint, out).await,
+        Model::Add { endpoint, models } => {
+            let listed = if models.iter().all(|model| model.contains('=')) {
+                Vec::new()
+            } else {
+                // Only for the aliases it proposes.
+                listing(at, endpoint, out).await?.models
+            };
+            let models = models.iter().map(|text| named(text, &listed)).collect::<Result<_, _>>()?;
+            let registered =
+                remote.register_models(RegisterModels { endpoint: endpoint.clone(), models }).await?;
+            list(&registered, out)
+        }
+        Model::Rm { alias } => {
+            remote.unregister_model(Name { name: alias.clone() }).await?;
+            done(out, &format!("removed {alias}"))
+        }
+    }
+}
+
+/// `ALIAS=ID`, or an id the endpoint lists, under the alias proposed for it.
+fn named(text: &str, listed: &[ListedModel]) -> Result<RegisterModel, Failure> {
+    if let Some((alias, served)) = text.split_once('=') {
+        return Ok(RegisterModel { served: served.to_owned(), alias: alias.to_owned() });
+    }
+    match listed.iter().find(|model| model.served == text) {
+        Some(model) => {
+            let alias = model.registered.as_ref().unwrap_or(&model.alias).clone();
+            Ok(RegisterModel { served: model.served.clone(), alias })
+        }
+        None => Err(Failure::refused(format!(
+            "the endpoint does not list {text}; to register it all the same, name it: ALIAS={text}"
+        ))),
+    }
+}
+
+async fn listing(at: &Reached, endpoint: &str, out: Out) -> Result<EndpointTest, Failure> {
+    unlock(at, Use::Call(&[endpoint.to_owned()]), out).await?;
+    let test = at.remote.test_endpoint(Name { name: endpoint.to_owned() }).await?;
+    if test.ok { Ok(test) } else { Err(Failure::refused(format!("{endpoint}: {}", test.message))) }
+}
+
+async fn offered(at: &Reached, endpoint: &str, out: Out) -> Result<(), Failure> {
+    let models = listing(at, endpoint, out).await?.models;
+    if out.json {
+        return Ok(out.json(&models)?);
+    }
+    out.painted(&listed(&models, out))?;
+    out.note(&format!("register with: bench model add {endpoint} MODEL…  or  ALIAS=MODEL…"));
+    Ok(())
+}
+
+/// What an endpoint serves, with the alias each model has or could have.
+pub fn listed(models: &[ListedModel], out: Out) -> Painted {
+    let mut table = Table::new(&["model", "alias", "window"]);
+    for model in models {
+        let window = model.context_window.map_or_else(String::new, |window| window.to_string());
+        let alias = match &model.registered {
+            Some(alias) => (format!("{alias} (registered)"), Look::Good),
+            None => (model.alias.clone(), Look::Plain),
+        };
+        table.row([(model.served.clone(), Look::Plain), alias, (window, Look::Plain)]);
+    }
+    table.text(out.paint)
+}
+
+fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
+    if out.json {
+        return Ok(out.json(&models)?);
+    }
+    let mut table = Table::new(&["alias", "endpoint", "model", "collections"]);
+    for model in models {
+        table.row([
+            (model.alias.clone(), Look::Plain),
+            (model.endpoint.clone(), Look::Plain),
+            (model.served.clone(), Look::Plain),
+            (model.collections.join(", "), Look::Plain),
+        ]);
+    }
+    Ok(table.print(out, "no models yet")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use control::dto::ListedModel;
+
+    use super::named;
+
+    #[test]
+    fn aliases_are_given_or_proposed() {
+        let listed = |served: &str, alias: &str, registered: Option<&str>| ListedModel {
+            served: served.to_owned(),
+            alias: alias.to_owned(),
+            registered: registered.map(str::to_owned),
+            context_window: None,
+        };
+        let offered = [listed("vendor/alpha-1", "alpha-1", None), listed("b", "b-2", Some("beta"))];
+        let cases = [
+            ("vendor/alpha-1", Some(("alpha-1", "vendor/alpha-1"))),
+            ("b", Some(("beta", "b"))),
+            ("quick=vendor/alpha-1", Some(("quick", "vendor/alpha-1"))),
+            ("odd=a=b", Some(("odd", "a=b"))),
+            ("gamma", None),
+        ];
+        for (text, wanted) in cases {
+            let named = named(text, &offered).ok().map(|model| (model.alias, model.served));
+            let wanted = wanted.map(|(alias, served)| (alias.to_owned(), served.to_owned()));
+            assert_eq!(named, wanted, "{text}");
+        }
+    }
+}
