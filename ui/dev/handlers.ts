@@ -1,0 +1,213 @@
+// What the fixture answers to each command.
+import type { Commands } from '../src/host/gen';
+import { controlError } from '../src/host/host';
+import type { Fixture } from './fixture';
+import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
+
+type Handlers = { [K in keyof Commands]: (args: Commands[K]['args']) => Commands[K]['result'] };
+
+export const handlers = (on: Fixture): Handlers => ({
+  status: () => ({
+    version: '0.1.0',
+    url: on.portNote ? 'http://127.0.0.1:8124' : 'http://127.0.0.1:8123',
+    urls: { openai: on.portNote ? 'http://127.0.0.1:8124/v1' : 'http://127.0.0.1:8123/v1' },
+    wanted_port: 8123,
+    port: on.portNote ? 8124 : 8123,
+    port_note: on.portNote,
+    data_dir: '~/.local/share/benchwarmers',
+    pid: 4242,
+    running: on.panels.filter((p) => p.state === 'running').length,
+    owed: on.owedCalls().length,
+    first_run: on.endpoints.length === 0,
+    keys: on.keys,
+    recording: on.recording,
+    alerts: on.alerts,
+  }),
+  setup: () => ({
+    endpoints: on.endpoints,
+    models: on.models,
+    collections: on.collections,
+    settings: on.settings,
+  }),
+  presets: () => PRESETS,
+  found: () =>
+    on.options.found
+      ? {
+          runtimes: [
+            {
+              preset: 'ollama',
+              title: 'Ollama',
+              base: 'http://127.0.0.1:11434/v1',
+              models: ['llama3.2:3b', 'qwen3:8b', 'gemma3:12b', 'nomic-embed-text'],
+            },
+          ],
+          keys: [{ preset: 'groq', title: 'Groq', variable: 'GROQ_API_KEY' }],
+        }
+      : { runtimes: [], keys: [] },
+  start_practice: () => {
+    on.endpoints.push(endpoint('practice', 'bench:/practice/v1', 'practice'));
+    const members = ['quick', 'thinker', 'contrary', 'limited'];
+    for (const m of members) on.models.push(model(m, 'practice', `practice/${m}`, 'general'));
+    const made = collection('practice', 'Scripted practice models, offline.', members);
+    on.collections.push(made);
+    on.changed();
+    return made;
+  },
+  save_endpoint: (a) => {
+    if (a.new && on.endpoints.some((e) => e.name === a.name)) {
+      throw controlError('conflict', `There is an endpoint "${a.name}" already.`, 'name');
+    }
+    if (a.base.startsWith('http://') && !/127\.0\.0\.1|localhost/.test(a.base) && !a.allow_plain_http) {
+      throw controlError(
+        'plain_http',
+        `${a.base} is plain http to another machine: the key and every prompt can be read on the way.`,
+        'base',
+      );
+    }
+    let e = on.endpoints.find((x) => x.name === a.name);
+    if (!e) on.endpoints.push((e = endpoint(a.name, a.base, 'provider')));
+    e.base = a.base;
+    e.key_env = a.key_env;
+    if (a.key_env) e.key = { source: 'environment', hint: '••••2b1c', variable: a.key_env };
+    on.changed();
+    return e;
+  },
+  test_endpoint: ({ name }) => {
+    const e = on.endpoint(name);
+    if (!e.base.endsWith('/v1')) {
+      const suggested = `${e.base.replace(/\/$/, '')}/v1`;
+      return {
+        ok: false,
+        message: `${e.base}/models answered with 404 and a web page. ${suggested} answers as an API.`,
+        suggested_base: suggested,
+        models: [],
+      };
+    }
+    const served = name === 'ollama' ? ['llama3.2:3b', 'qwen3:8b', 'gemma3:12b'] : SERVED;
+    return {
+      ok: true,
+      message: `It answers with ${served.length} models.`,
+      suggested_base: null,
+      models: served.map((id, i) => ({
+        served: id,
+        alias: (id.split('/').pop() ?? id).replace(':', '-'),
+        registered: on.models.find((m) => m.endpoint === name && m.served === id)?.alias ?? null,
+        context_window: i % 4 === 3 ? null : 131072,
+      })),
+    };
+  },
+  delete_endpoint: ({ name }) => {
+    const used = on.models.find((m) => m.endpoint === name && m.collections.length > 0);
+    if (used) {
+      throw controlError(
+        'conflict',
+        `${used.alias} of ${name} is a member of ${used.collections.join(', ')}. Take it out there first.`,
+      );
+    }
+    on.endpoints = on.endpoints.filter((e) => e.name !== name);
+    on.models = on.models.filter((m) => m.endpoint !== name);
+    on.changed();
+    return {};
+  },
+  set_key: ({ endpoint: name, key }) => {
+    if (on.keys.kind === 'none') throw controlError('no_keychain', on.keys.message, 'key');
+    if (on.keys.kind === 'vault_locked') throw controlError('vault_locked', on.keys.message, 'key');
+    const e = on.endpoint(name);
+    e.key = { source: 'keychain', hint: `••••${key.slice(-4)}`, variable: null };
+    e.alert = null;
+    on.changed();
+    return e;
+  },
+  delete_key: ({ name }) => {
+    const e = on.endpoint(name);
+    e.key = { source: 'none', hint: '', variable: null };
+    on.changed();
+    return e;
+  },
+  open_vault_file: ({ passphrase }) => {
+    if (on.keys.kind === 'vault_locked' && passphrase !== 'correct horse') {
+      throw controlError('bad_input', 'The passphrase does not open the file.', 'passphrase');
+    }
+    on.keys = { kind: 'vault_file', message: 'Keys are kept in the encrypted file.' };
+    return on.keys;
+  },
+  register_models: ({ endpoint: name, models }) => {
+    for (const [i, m] of models.entries()) {
+      if (on.models.some((x) => x.alias === m.alias)) {
+        throw controlError('conflict', `The alias "${m.alias}" is taken.`, `models[${i}].alias`);
+      }
+      on.models.push(model(m.alias, name, m.served, 'general'));
+    }
+    on.changed();
+    return on.models;
+  },
+  unregister_model: ({ name }) => {
+    const m = on.models.find((x) => x.alias === name);
+    if (m && m.collections.length > 0) {
+      throw controlError(
+        'conflict',
+        `${name} is a member of ${m.collections.join(', ')}. Take it out there first.`,
+      );
+    }
+    on.models = on.models.filter((x) => x.alias !== name);
+    on.changed();
+    return {};
+  },
+  save_collection: (a) => {
+    const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
+    if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');
+    const made = { ...collection(a.name, a.description, a.members), ...pick(a) };
+    on.collections = a.was
+      ? on.collections.map((c) => (c.name === a.was ? made : c))
+      : [...on.collections, made];
+    on.changed();
+    return made;
+  },
+  delete_collection: ({ name }) => {
+    on.collections = on.collections.filter((c) => c.name !== name);
+    on.changed();
+    return {};
+  },
+  save_settings: (settings) => {
+    on.settings = settings;
+    on.changed();
+    return settings;
+  },
+  import_setup: ({ text }) => {
+    try {
+      JSON.parse(text);
+    } catch {
+      throw controlError('bad_input', 'line 1, column 1: this is not JSON', 'text');
+    }
+    return { changes: ['added endpoint fake', 'added model alpha', 'changed collection core'] };
+  },
+  export_setup: () => ({ text: JSON.stringify({ version: 1, endpoints: [], models: [] }, null, 2) }),
+  ask: ({ collection, prompt, client }) => ({ panel: on.play(collection, prompt, client) }),
+  panels: ({ before, limit }) => {
+    const from = before === null ? 0 : on.panels.findIndex((p) => p.id === before) + 1;
+    const page = on.panels.slice(from, from + limit);
+    return { panels: page, more: from + limit < on.panels.length };
+  },
+  panel: ({ id }) => {
+    const found = on.panels.find((p) => p.id === id);
+    if (!found) throw controlError('not_found', `There is no panel ${id}.`, 'id');
+    return found;
+  },
+  give_verdict: (a) =>
+    on.verdict(a.call, {
+      call: a.call,
+      useful: a.useful,
+      note: a.note ?? '',
+      real: a.real ?? [],
+      false: a.false ?? [],
+      at: new Date().toISOString(),
+    }),
+  clear_verdict: ({ call }) => on.verdict(call, null),
+  owed: () => {
+    const calls = on.owedCalls();
+    return {
+      panels: on.panels.filter((p) => p.seats.some((s) => calls.includes(s.call))),
+      calls,
+    };
+  },
+});

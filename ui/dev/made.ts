@@ -1,0 +1,100 @@
+// What the fixture is made of: presets, prompts, and set-up items with everything filled in.
+import type { CollectionView, Commands, EndpointView, ModelView, Settings, Status } from '../src/host/gen';
+
+export interface FixtureOptions {
+  /** Nothing set up yet. */
+  first?: boolean;
+  /** Milliseconds a command takes. */
+  delay?: number;
+  /** No keychain. */
+  keys?: Status['keys']['kind'];
+  /** Runtimes and keys are found. */
+  found?: boolean;
+  /** Ended panels to begin with. */
+  past?: number;
+}
+
+export const SETTINGS: Settings = {
+  max_calls: 5,
+  max_explorers: 2,
+  reserves: 1,
+  seat_seconds: 420,
+  idle_seconds: 90,
+  panel_on_hangup: 'finish',
+  keep_text_days: 90,
+};
+
+export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {
+  return {
+    name,
+    base,
+    api: 'chat',
+    kind,
+    key: {
+      source: kind === 'practice' || kind === 'local' ? 'none' : 'keychain',
+      hint: '••••4d2e',
+      variable: null,
+    },
+    key_env: null,
+    practice: kind === 'practice',
+    models: 0,
+    alert: null,
+  };
+}
+
+export function model(alias: string, endpoint: string, served: string, role: ModelView['role']): ModelView {
+  return {
+    alias,
+    endpoint,
+    served,
+    role,
+    ad_hoc: false,
+    facts: endpoint === 'practice' ? {} : { context_window: 131072 },
+    practice: endpoint === 'practice',
+    collections: [],
+  };
+}
+
+export function collection(name: string, description: string, members: string[]): CollectionView {
+  return {
+    name,
+    description,
+    tags: [],
+    members,
+    shape: '',
+    reply: 'all',
+    merger: null,
+    when_too_large: 'refuse',
+    practice: name === 'practice',
+  };
+}
+
+export function pick(a: Commands['save_collection']['args']) {
+  return { tags: a.tags, shape: a.shape, when_too_large: a.when_too_large };
+}
+
+export const PRESETS = [
+  ['groq', 'Groq', 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys'],
+  ['openai', 'OpenAI', 'https://api.openai.com/v1', 'https://platform.openai.com/api-keys'],
+  ['openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys'],
+  ['ollama', 'Ollama', 'http://127.0.0.1:11434/v1', ''],
+].map(([id, title, base, key_page]) => ({
+  id: id!,
+  title: title!,
+  base: base!,
+  kind: id === 'ollama' ? ('local' as const) : ('provider' as const),
+  key_page: key_page!,
+  needs_key: id !== 'ollama',
+}));
+
+export const PROMPTS = [
+  'Where can this cache return a stale value after a failed refresh?',
+  'Is the retry loop in fetch_all safe when the server answers 429 with a long wait?',
+  'Two words for a queue that never blocks its writers',
+];
+
+export const SERVED = [
+  'moonshotai/kimi-k2-instruct',
+  'qwen/qwen3-coder',
+  ...Array.from({ length: 180 }, (_, i) => `vendor-${i % 9}/model-${i + 1}-instruct`),
+];

@@ -1,0 +1,21 @@
+import '../src/app.css';
+import { mount } from 'svelte';
+import App from '../src/App.svelte';
+import { Fixture } from './fixture';
+import type { FixtureOptions } from './made';
+
+// `?first&found&keys=none&past=5&delay=300`: the state to begin with. `window.fixture` plays the rest.
+const q = new URLSearchParams(location.search);
+const options: FixtureOptions = {
+  first: q.has('first'),
+  found: q.has('found'),
+  delay: Number(q.get('delay') ?? 80),
+  past: Number(q.get('past') ?? 0),
+};
+const keys = q.get('keys');
+if (keys) options.keys = keys as NonNullable<FixtureOptions['keys']>;
+const fixture = new Fixture(options);
+Object.assign(window, { fixture });
+
+const target = document.getElementById('app');
+if (target) mount(App, { target, props: { host: fixture } });

@@ -1,0 +1,477 @@
+// Generated from the command table in src-tauri/control; do not edit.
+// To write it again: UPDATE_EXPECT=1 cargo test -p control --test typescript
+
+/** Every command: its arguments and its result. */
+export interface Commands {
+  /** Address, state, what is owed. */
+  status: { args: Nothing; result: Status };
+  /** Endpoints, models, collections, settings. */
+  setup: { args: Nothing; result: SetupView };
+  presets: { args: Nothing; result: Array<PresetView> };
+  /** Local runtimes on loopback and provider keys in the environment; takes up to a second. */
+  found: { args: Nothing; result: Found };
+  /** Practice endpoint, its models and the collection `practice`; idempotent. */
+  start_practice: { args: Nothing; result: CollectionView };
+  save_endpoint: { args: SaveEndpoint; result: EndpointView };
+  /** Lists what a saved endpoint serves, or says in words what is wrong. */
+  test_endpoint: { args: Name; result: EndpointTest };
+  /** Refused while its models are members of a collection. */
+  delete_endpoint: { args: Name; result: Nothing };
+  set_key: { args: SetKey; result: EndpointView };
+  delete_key: { args: Name; result: EndpointView };
+  /** Makes the encrypted file (the owner's explicit choice) or unlocks it. */
+  open_vault_file: { args: Passphrase; result: KeyStoreStatus };
+  register_models: { args: RegisterModels; result: Array<ModelView> };
+  /** Refused while it is a member of a collection. Its record stays. */
+  unregister_model: { args: Name; result: Nothing };
+  save_collection: { args: SaveCollection; result: CollectionView };
+  delete_collection: { args: Name; result: Nothing };
+  save_settings: { args: Settings; result: Settings };
+  import_setup: { args: SetupText; result: Imported };
+  export_setup: { args: Nothing; result: SetupText };
+  /** Seats a panel and returns at once; it is watched by events. */
+  ask: { args: Ask; result: Asked };
+  panels: { args: PanelsBefore; result: Panels };
+  panel: { args: PanelId; result: PanelView };
+  give_verdict: { args: GiveVerdict; result: Recorded };
+  /** Withdraws the verdict; the earlier stays in history. */
+  clear_verdict: { args: CallId; result: Recorded };
+  owed: { args: Nothing; result: Owed };
+}
+
+/** Something the owner should know, raised as a notification and shown in the window. */
+export type Alert = {
+  kind: AlertKind;
+  /** What it is about: an endpoint's or a collection's name. One alert a kind and subject stands at a time. */
+  subject: string;
+  message: string;
+  /** RFC 3339, UTC. */
+  at: string;
+};
+
+export type AlertKind =
+  | "panel_failed"
+  | "key_refused"
+  | "recording_stopped"
+  | "records_moved"
+  | "port_taken";
+
+export type Ask = {
+  collection: string;
+  prompt: string;
+  system: string;
+  /** Who asks, for the record: `window`, `bench ask`. */
+  client: string;
+};
+
+export type Asked = {
+  panel: string;
+};
+
+/** What to paste into a client as its base URL. */
+export type BaseUrls = {
+  /** With `/v1`. */
+  openai: string;
+};
+
+export type CallId = {
+  call: string;
+};
+
+/** Codes exist only where the window or the command line branches on them. */
+export type Code =
+  | "bad_input"
+  | "not_found"
+  | "conflict"
+  | "no_keychain"
+  | "vault_locked"
+  | "plain_http"
+  | "denied"
+  | "internal";
+
+export type CollectionView = {
+  name: string;
+  description: string;
+  tags: Array<string>;
+  members: Array<string>;
+  shape: string;
+  reply: string;
+  merger: string | null;
+  when_too_large: string;
+  /** Every member is a practice model. */
+  practice: boolean;
+};
+
+/** What a command answers when it refuses. */
+export type ControlError = {
+  code: Code;
+  /** One sentence, with the way out. */
+  message: string;
+  /** The field of the arguments, when one is at fault: `name`, `members[2]`. */
+  field: string | null;
+};
+
+export type EndpointKind = "provider" | "aggregator" | "hub" | "local" | "practice";
+
+/** The outcome of listing what an endpoint serves. */
+export type EndpointTest = {
+  ok: boolean;
+  /** In words: `answered with 12 models`, or what is wrong and the likely right base. */
+  message: string;
+  /** A base URL that is likely the right one, when the path seems wrong and another answered. */
+  suggested_base: string | null;
+  models: Array<ListedModel>;
+};
+
+export type EndpointView = {
+  name: string;
+  base: string;
+  api: string;
+  kind: EndpointKind;
+  key: KeyView;
+  key_env: string | null;
+  practice: boolean;
+  /** Registered models. */
+  models: number;
+  /** The standing alert's message (a refused key), if any. */
+  alert: string | null;
+};
+
+/** What is known of a model; `None` is unknown. */
+export type Facts = {
+  context_window?: number;
+  max_output?: number;
+  tools?: boolean;
+  vision?: boolean;
+  reasoning?: boolean;
+  structured_output?: boolean;
+  pdf?: boolean;
+  audio?: boolean;
+  price?: Price;
+};
+
+/** What first run can offer. */
+export type Found = {
+  /** Local runtimes that answered on loopback. */
+  runtimes: Array<FoundRuntime>;
+  /** Provider keys in the environment (the variable's name only). */
+  keys: Array<FoundKey>;
+};
+
+export type FoundKey = {
+  preset: string;
+  title: string;
+  variable: string;
+};
+
+export type FoundRuntime = {
+  preset: string;
+  title: string;
+  base: string;
+  /** Ids it serves. */
+  models: Array<string>;
+};
+
+/** Absent note or lists keep what was there. */
+export type GiveVerdict = {
+  call: string;
+  useful: boolean;
+  note?: string;
+  real?: Array<string>;
+  false?: Array<string>;
+};
+
+export type Imported = {
+  /** `added endpoint groq`, `changed collection core`, … */
+  changes: Array<string>;
+};
+
+export type KeySource = "environment" | "keychain" | "vault_file" | "none";
+
+export type KeyStoreKind = "keychain" | "vault_file" | "vault_locked" | "none";
+
+export type KeyStoreStatus = {
+  kind: KeyStoreKind;
+  /** In words, with the way out where there is none. */
+  message: string;
+};
+
+/** Where an endpoint's key comes from. Never the key. */
+export type KeyView = {
+  source: KeySource;
+  /** `••••last4`, or empty. */
+  hint: string;
+  /** The variable's name when it comes from the environment. */
+  variable: string | null;
+};
+
+export type ListedModel = {
+  served: string;
+  /** A free alias made from `served`. */
+  alias: string;
+  /** The alias it is registered under already. */
+  registered: string | null;
+  context_window: number | null;
+};
+
+/**
+ * What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no
+ * second question and misses nothing.
+ */
+export type LiveEvent =
+  | { type: "snapshot"; panels: Array<PanelView>; alerts: Array<Alert> }
+  | { type: "panel_started"; panel: PanelView }
+  | { type: "seat_delta"; panel: string; call: string; at: number; text: string }
+  | { type: "seat_changed"; panel: string; seat: SeatView }
+  | { type: "panel_ended"; panel: PanelView }
+  | { type: "verdict_changed"; panel: string; call: string; verdict: VerdictView | null; owed: number }
+  | { type: "setup_changed" }
+  | { type: "missed" }
+  | { type: "alert_raised"; alert: Alert }
+  | { type: "alert_cleared"; kind: AlertKind; subject: string };
+
+/** What a model is for. */
+export type ModelRole = "general" | "code" | "light" | "vision" | "image" | "decision";
+
+export type ModelView = {
+  alias: string;
+  endpoint: string;
+  served: string;
+  role: ModelRole;
+  ad_hoc: boolean;
+  facts: Facts;
+  practice: boolean;
+  collections: Array<string>;
+};
+
+export type Name = {
+  name: string;
+};
+
+/** No arguments. */
+export type Nothing = Record<string, never>;
+
+export type OnHangup = "finish" | "cancel";
+
+/** The owed queue: panels with at least one unjudged answer, among the last 30, newest first. */
+export type Owed = {
+  panels: Array<PanelView>;
+  calls: Array<string>;
+};
+
+export type PanelId = {
+  id: string;
+};
+
+export type PanelState = "running" | "done" | "failed" | "interrupted";
+
+/** A panel, running or ended. */
+export type PanelView = {
+  /** `p20261129-154501-9f3a6c01` */
+  id: string;
+  /** The collection's bare name: `core`. */
+  collection: string;
+  /** When it was asked: RFC 3339, UTC. */
+  at: string;
+  /** Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`. */
+  client: string;
+  system: string;
+  /** The last user turn; images as placeholders. */
+  prompt: string;
+  /** Turns in the conversation that was sent, system turns not counted. */
+  turns: number;
+  shape: string;
+  shape_by: string;
+  /** `all` */
+  reply: string;
+  state: PanelState;
+  /** Whole time, once ended. */
+  seconds: number | null;
+  seats: Array<SeatView>;
+  skipped: Array<SkippedView>;
+  /** Why nobody answered, when nobody did. */
+  error: string | null;
+  /** A panel of practice models: its record is kept apart. */
+  practice: boolean;
+};
+
+export type Panels = {
+  panels: Array<PanelView>;
+  more: boolean;
+};
+
+/** A page of panels, newest first. */
+export type PanelsBefore = {
+  /** A panel id; panels older than it. `null` starts at the newest. */
+  before: string | null;
+  /** At most 100. */
+  limit: number;
+};
+
+export type Passphrase = {
+  passphrase: string;
+};
+
+export type PresetView = {
+  id: string;
+  title: string;
+  base: string;
+  kind: EndpointKind;
+  key_page: string;
+  needs_key: boolean;
+};
+
+/** US dollars for a million tokens. */
+export type Price = {
+  input?: number;
+  output?: number;
+  cache_read?: number;
+  cache_write?: number;
+};
+
+/** Whether the verdict changed anything: the same verdict again writes nothing. */
+export type Recorded = {
+  recorded: boolean;
+};
+
+/** Whether calls are being written down. */
+export type Recording = {
+  ok: boolean;
+  /** Empty when it is ok; else what stopped it and what to do. */
+  message: string;
+};
+
+export type RegisterModel = {
+  served: string;
+  alias: string;
+};
+
+export type RegisterModels = {
+  endpoint: string;
+  models: Array<RegisterModel>;
+};
+
+export type SaveCollection = {
+  /** The collection being edited; `null` makes a new one. */
+  was: string | null;
+  name: string;
+  description: string;
+  tags: Array<string>;
+  members: Array<string>;
+  /** Empty is automatic. */
+  shape: string;
+  when_too_large: string;
+};
+
+/** Add or change an endpoint; the name says which. */
+export type SaveEndpoint = {
+  name: string;
+  base: string;
+  key_env: string | null;
+  /** A new key for the keychain; write-only. Absent keeps what is there. */
+  key?: string;
+  /** The endpoint this renames nothing: `true` says it must not exist yet. */
+  new: boolean;
+  /** Plain http to another machine needs the owner's consent. */
+  allow_plain_http: boolean;
+};
+
+export type SeatKind = "member" | "explorer" | "merger" | "reserve";
+
+export type SeatStatus = "waiting" | "answering" | "ok" | "empty" | "error" | "late" | "cancelled";
+
+export type SeatView = {
+  /** `<panel>.member1`: what a verdict is about. */
+  call: string;
+  /** `member1` */
+  seat: string;
+  kind: SeatKind;
+  alias: string;
+  endpoint: string;
+  status: SeatStatus;
+  /** Whole time, once ended. */
+  seconds: number | null;
+  first_token_s: number | null;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  /** Markdown, as far as it has come. */
+  answer: string;
+  /** Redacted; empty when it answered. */
+  error: string;
+  verdict: VerdictView | null;
+};
+
+export type SetKey = {
+  endpoint: string;
+  key: string;
+};
+
+/** Settings with their defaults and bounds (panel.md §1, §5). */
+export type Settings = {
+  /** 1–10 seats a panel. */
+  max_calls: number;
+  /** 0–2. */
+  max_explorers: number;
+  /** 0–2. */
+  reserves: number;
+  /** Seconds a seat has for its whole answer. */
+  seat_seconds: number;
+  /** Seconds a seat may stay without a byte. */
+  idle_seconds: number;
+  /** What a panel does when its caller hangs up. */
+  panel_on_hangup: OnHangup;
+  /** Days that prompts and answers are kept; verdicts and counts are kept for ever. */
+  keep_text_days: number;
+};
+
+export type SetupText = {
+  text: string;
+};
+
+export type SetupView = {
+  endpoints: Array<EndpointView>;
+  models: Array<ModelView>;
+  collections: Array<CollectionView>;
+  settings: Settings;
+};
+
+export type SkippedView = {
+  /** `member` */
+  seat: string;
+  alias: string;
+  why: string;
+};
+
+export type Status = {
+  version: string;
+  /** `http://127.0.0.1:8123`: the real address, whatever was wanted. */
+  url: string;
+  urls: BaseUrls;
+  wanted_port: number;
+  port: number;
+  /** Empty, or `Port 8123 was taken; serving on 8124.` */
+  port_note: string;
+  data_dir: string;
+  pid: number;
+  /** Panels running now. */
+  running: number;
+  /** Verdicts owed. */
+  owed: number;
+  /** No endpoint and no collection yet. */
+  first_run: boolean;
+  keys: KeyStoreStatus;
+  recording: Recording;
+  /** Standing alerts, oldest first. */
+  alerts: Array<Alert>;
+};
+
+/** A person's judgement of a call. */
+export type VerdictView = {
+  call: string;
+  useful: boolean;
+  note: string;
+  real: Array<string>;
+  false: Array<string>;
+  /** RFC 3339, UTC. */
+  at: string;
+};

@@ -1,0 +1,221 @@
+import { getContext, setContext } from 'svelte';
+import type { ControlError, LiveEvent, PanelView, SetupView, Status, VerdictView } from '../host/gen';
+import { asControlError, type Host, type Link } from '../host/host';
+import { s } from '../strings/en';
+import { perFrame } from './batch';
+import { Consent } from './consent.svelte';
+import { Judging } from './judging.svelte';
+import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from './live';
+import { format, parse, remember, remembered, type Page, type Route } from './route';
+
+const KEY = Symbol('app');
+
+export const provideApp = (app: App) => setContext(KEY, app);
+export const useApp = () => getContext<App>(KEY);
+
+/** What the whole window shares: the gateway's state, the event stream, where the person is. */
+export class App {
+  live = $state.raw<Live>(NOTHING_YET);
+  status = $state.raw<Status | null>(null);
+  setup = $state.raw<SetupView | null>(null);
+  link = $state<Link | 'connecting'>('connecting');
+  startError = $state.raw<ControlError | null>(null);
+  route = $state.raw<Route>({ page: 'live', item: null });
+  /** Said to screen readers, politely. */
+  said = $state('');
+  /** The collection the composer asks. */
+  chosen = $state('');
+  /** What stands in the composer; kept while pages change. */
+  prompt = $state('');
+  /** The composer takes the focus when it is next drawn. */
+  composerWanted = false;
+  /** An endpoint that was just added: its page tests it at once. */
+  testOnOpen = $state<string | null>(null);
+  /** Panels of the owed queue; those judged meanwhile leave it by themselves. */
+  owedIds = $state.raw<readonly string[] | null>(null);
+
+  /** An address the person asked to open, and whether it is one of ours and not from a model's text. */
+  leaving = $state.raw<{ url: string; own?: boolean } | null>(null);
+
+  readonly host: Host;
+  readonly consent = new Consent();
+  readonly judging: Judging;
+  private stop: (() => void) | null = null;
+  private ended = false;
+  private readonly asking = new Set<string>();
+
+  constructor(host: Host) {
+    this.host = host;
+    this.judging = new Judging(host, (call, verdict) => this.verdictTaken(call, verdict));
+  }
+
+  get collections() {
+    return this.setup?.collections ?? [];
+  }
+
+  /** Verdicts owed: as the events tell, else as the status does. */
+  get owed(): number {
+    return this.live.owed ?? this.status?.owed ?? 0;
+  }
+
+  readonly owedPanels: readonly PanelView[] = $derived.by(() => {
+    const ids = new Set(this.owedIds ?? []);
+    return this.live.panels.filter(
+      (p) => ids.has(p.id) && p.seats.some((seat) => isJudgeable(seat) && !seat.verdict),
+    );
+  });
+
+  /** Connects, and keeps connected. Resolves to what ends it. */
+  async start(): Promise<() => void> {
+    const onHash = () => {
+      const route = parse(location.hash);
+      if (route) this.route = route;
+    };
+    this.route = parse(location.hash) ?? remembered(localStorage);
+    history.replaceState(null, '', format(this.route));
+    window.addEventListener('hashchange', onHash);
+
+    const take = perFrame<LiveEvent>((events) => this.take(events));
+    try {
+      this.stop = await this.host.listen(take, (link) => this.onLink(link));
+    } catch (e) {
+      this.startError = asControlError(e);
+    }
+    await this.refresh();
+    return () => {
+      this.ended = true;
+      window.removeEventListener('hashchange', onHash);
+      this.stop?.();
+    };
+  }
+
+  go(page: Page, item: string | null = null): void {
+    // What was under way when the window was taken down does not move its successor.
+    if (this.ended) return;
+    const route = { page, item };
+    this.route = route;
+    remember(localStorage, route);
+    if (location.hash !== format(route)) history.pushState(null, '', format(route));
+  }
+
+  say(text: string): void {
+    // The same words again have to be a change, or they are not read out.
+    this.said = text === this.said ? `${text}\u00a0` : text;
+  }
+
+  /** Asks for status and set-up again. */
+  refresh = async (): Promise<void> => {
+    try {
+      const [status, setup] = await Promise.all([this.host.call('status', {}), this.host.call('setup', {})]);
+      this.status = status;
+      this.setup = setup;
+      this.startError = null;
+      if (!setup.collections.some((c) => c.name === this.chosen)) {
+        this.chosen = setup.collections[0]?.name ?? '';
+      }
+    } catch (e) {
+      if (!this.setup) this.startError = asControlError(e);
+    }
+  };
+
+  refreshOwed = async (): Promise<void> => {
+    try {
+      const owed = await this.host.call('owed', {});
+      this.live = { ...addOlder(this.live, owed.panels), owed: owed.calls.length };
+      this.owedIds = owed.panels.map((p) => p.id);
+    } catch {
+      // The link's state says it; the next event asks again.
+    }
+  };
+
+  /** A page of panels older than those known. Resolves to whether there are more. */
+  async loadOlder(): Promise<boolean> {
+    const before = this.live.panels.at(-1)?.id ?? null;
+    const page = await this.host.call('panels', { before, limit: 30 });
+    this.live = addOlder(this.live, page.panels);
+    return page.more;
+  }
+
+  /** Asks for one panel whole; `false` when the gateway does not know it. */
+  async loadPanel(id: string): Promise<boolean> {
+    if (this.asking.has(id)) return true;
+    this.asking.add(id);
+    try {
+      const panel = await this.host.call('panel', { id });
+      // Read after the wait: events have come meanwhile.
+      this.live = adopt(this.live, panel);
+      return true;
+    } catch {
+      this.live = { ...this.live, holes: this.live.holes.filter((h) => h !== id) };
+      return false;
+    } finally {
+      this.asking.delete(id);
+    }
+  }
+
+  private take(events: readonly LiveEvent[]): void {
+    let live = this.live;
+    for (const event of events) {
+      this.announce(event, live);
+      live = apply(live, event);
+    }
+    this.live = live;
+    for (const id of live.holes) void this.loadPanel(id);
+    const types = new Set(events.map((e) => e.type));
+    if (types.has('setup_changed')) void this.refresh();
+    else if (types.has('panel_started') || types.has('panel_ended') || hasNews(types))
+      void this.refreshStatus();
+    // A verdict that was withdrawn may put a panel back into the queue.
+    const withdrawn = events.some((e) => e.type === 'verdict_changed' && !e.verdict);
+    if (withdrawn || types.has('panel_ended') || types.has('snapshot')) void this.refreshOwed();
+  }
+
+  private async refreshStatus(): Promise<void> {
+    try {
+      this.status = await this.host.call('status', {});
+    } catch {
+      // The link's state says it.
+    }
+  }
+
+  private onLink(link: Link): void {
+    if (link === this.link) return;
+    const back = link === 'up' && this.link === 'lost';
+    this.link = link;
+    if (link === 'lost') this.say(s.link.lost);
+    if (back) {
+      this.say(s.link.back);
+      void this.refresh();
+    }
+  }
+
+  private announce(event: LiveEvent, before: Live): void {
+    if (event.type === 'panel_started') this.say(s.say.started(event.panel.collection));
+    if (event.type === 'seat_changed') {
+      const { seat } = event;
+      const had = before.panels.find((p) => p.id === event.panel)?.seats.find((x) => x.call === seat.call);
+      if (had?.status === seat.status) return;
+      if (seat.status === 'ok') this.say(s.seat.answeredSay(seat.alias));
+      if (seat.status === 'error') this.say(s.seat.failedSay(seat.alias, seat.error));
+    }
+    if (event.type === 'panel_ended') {
+      const { collection, seats, state } = event.panel;
+      const answered = seats.filter((x) => x.status === 'ok').length;
+      this.say(
+        state === 'failed' ? s.say.failed(collection) : s.say.ended(collection, answered, seats.length),
+      );
+    }
+  }
+
+  private verdictTaken(call: string, verdict: VerdictView | null): void {
+    const panel = this.live.panels.find((p) => p.seats.some((seat) => seat.call === call));
+    if (!panel) return;
+    const had = panel.seats.find((seat) => seat.call === call)?.verdict ?? null;
+    const owed = Math.max(0, this.owed + Number(!verdict) - Number(!had));
+    this.live = apply(this.live, { type: 'verdict_changed', panel: panel.id, call, verdict, owed });
+  }
+}
+
+function hasNews(types: ReadonlySet<LiveEvent['type']>): boolean {
+  return types.has('alert_raised') || types.has('alert_cleared');
+}

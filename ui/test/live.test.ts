@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import type { LiveEvent } from '../src/host/gen';
+import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from '../src/state/live';
+import { panel, seat, verdict } from './views';
+
+const play = (...events: LiveEvent[]): Live => events.reduce(apply, NOTHING_YET);
+const delta = (at: number, text: string, call = 'p1.member1'): LiveEvent => ({
+  type: 'seat_delta',
+  panel: 'p1',
+  call,
+  at,
+  text,
+});
+const answer = (live: Live) => live.panels[0]?.seats[0]?.answer;
+const alert = {
+  kind: 'key_refused',
+  subject: 'groq',
+  message: 'refused',
+  at: '2026-11-29T15:00:00Z',
+} as const;
+
+describe('a panel as it runs', () => {
+  test('started, told piece by piece, ended', () => {
+    const running = play(
+      { type: 'snapshot', panels: [], alerts: [] },
+      { type: 'panel_started', panel: panel() },
+      delta(0, 'Two '),
+      delta(4, 'places.'),
+    );
+    expect(answer(running)).toBe('Two places.');
+    expect(running.panels[0]?.seats[0]?.status).toBe('answering');
+    expect(running.holes).toEqual([]);
+
+    const over = seat({ status: 'ok', answer: 'Two places.', seconds: 2.5 });
+    const ended = [
+      { type: 'seat_changed', panel: 'p1', seat: over },
+      { type: 'panel_ended', panel: panel({ state: 'done', seconds: 2.5, seats: [over] }) },
+    ].reduce((live, e) => apply(live, e as LiveEvent), running);
+    expect(ended.panels).toHaveLength(1);
+    expect(ended.panels[0]).toMatchObject({ state: 'done', seconds: 2.5 });
+    expect(ended.panels[0]?.seats[0]).toEqual(over);
+  });
+
+  test('offsets are UTF-16 code units', () => {
+    const live = play({ type: 'panel_started', panel: panel() }, delta(0, 'a😀'), delta(3, 'b'));
+    expect(answer(live)).toBe('a😀b');
+  });
+
+  test.each([
+    ['the same piece again', [delta(0, 'abc'), delta(0, 'abc')], 'abc'],
+    ['a piece that overlaps', [delta(0, 'abc'), delta(1, 'bcde')], 'abcde'],
+    ['an older piece', [delta(0, 'abcdef'), delta(2, 'cd')], 'abcdef'],
+  ])('%s adds nothing twice', (_, deltas, text) => {
+    const live = play({ type: 'panel_started', panel: panel() }, ...deltas);
+    expect(answer(live)).toBe(text);
+    expect(live.holes).toEqual([]);
+  });
+
+  test('a gap is a hole: nothing is glued over it, and the panel is asked for whole', () => {
+    const live = play({ type: 'panel_started', panel: panel() }, delta(0, 'abc'), delta(5, 'f'));
+    expect(answer(live)).toBe('abc');
+    expect(live.holes).toEqual(['p1']);
+
+    const mended = adopt(live, panel({ seats: [seat({ status: 'answering', answer: 'abcdef' })] }));
+    expect(answer(mended)).toBe('abcdef');
+    expect(mended.holes).toEqual([]);
+  });
+
+  test('news of an unknown panel or seat is a hole', () => {
+    expect(play(delta(0, 'x')).holes).toEqual(['p1']);
+    expect(play({ type: 'panel_started', panel: panel() }, delta(0, 'x', 'p1.other')).holes).toEqual(['p1']);
+    expect(play(delta(0, 'x'), delta(1, 'y')).holes).toEqual(['p1']);
+  });
+
+  test('a first-token event that carries less text than was told keeps the longer', () => {
+    const live = play({ type: 'panel_started', panel: panel() }, delta(0, 'abc'), {
+      type: 'seat_changed',
+      panel: 'p1',
+      seat: seat({ status: 'answering', first_token_s: 0.4, answer: 'a' }),
+    });
+    expect(live.panels[0]?.seats[0]).toMatchObject({ answer: 'abc', first_token_s: 0.4 });
+  });
+
+  test('an ended seat has the last word over the pieces', () => {
+    const live = play(
+      { type: 'panel_started', panel: panel() },
+      delta(0, 'abc'),
+      { type: 'seat_changed', panel: 'p1', seat: seat({ status: 'error', answer: 'ab', error: 'reset' }) },
+      delta(3, 'late piece'),
+    );
+    expect(live.panels[0]?.seats[0]).toMatchObject({ status: 'error', answer: 'ab' });
+  });
+
+  test('untouched seats and panels stay the same objects, so that they are not drawn again', () => {
+    const other = panel({ id: 'p0', at: '2026-11-29T15:00:00Z' });
+    const two = panel({ seats: [seat(), seat({ call: 'p1.member2', alias: 'beta' })] });
+    const before = play({ type: 'snapshot', panels: [two, other], alerts: [] });
+    const after = apply(before, delta(0, 'x'));
+    expect(after.panels[1]).toBe(before.panels[1]);
+    expect(after.panels[0]?.seats[1]).toBe(before.panels[0]?.seats[1]);
+    expect(after.panels[0]?.seats[0]).not.toBe(before.panels[0]?.seats[0]);
+  });
+});
+
+describe('snapshots', () => {
+  test('newest first, whatever the order told', () => {
+    const old = panel({ id: 'p0', at: '2026-11-29T15:00:00Z' });
+    const live = play({ type: 'snapshot', panels: [old, panel()], alerts: [] });
+    expect(live.panels.map((p) => p.id)).toEqual(['p1', 'p0']);
+    expect(live.ready).toBe(true);
+  });
+
+  test('after missed events the snapshot replaces what was half known', () => {
+    const live = play({ type: 'panel_started', panel: panel() }, delta(0, 'ab'), { type: 'missed' });
+    expect(live.catchingUp).toBe(true);
+    const full = panel({ state: 'done', seats: [seat({ status: 'ok', answer: 'abcd' })] });
+    const caught = apply(live, { type: 'snapshot', panels: [full], alerts: [] });
+    expect(caught.catchingUp).toBe(false);
+    expect(answer(caught)).toBe('abcd');
+  });
+
+  test('older pages stay; a panel that ran and is told no more is asked for', () => {
+    const old = panel({ id: 'p0', at: '2026-11-29T15:00:00Z', state: 'done' });
+    const live = apply(
+      play({ type: 'panel_started', panel: panel() }, { type: 'panel_started', panel: old }),
+      {
+        type: 'snapshot',
+        panels: [],
+        alerts: [],
+      },
+    );
+    expect(live.panels.map((p) => p.id)).toEqual(['p1', 'p0']);
+    expect(live.holes).toEqual(['p1']);
+  });
+
+  test('a page of older panels does not overwrite what the stream told', () => {
+    const judged = panel({ seats: [seat({ status: 'ok', verdict: verdict() })] });
+    const live = addOlder(play({ type: 'snapshot', panels: [judged], alerts: [] }), [
+      panel(),
+      panel({ id: 'p0', at: '2026-11-28T00:00:00Z' }),
+    ]);
+    expect(live.panels.map((p) => p.id)).toEqual(['p1', 'p0']);
+    expect(live.panels[0]).toBe(judged);
+  });
+
+  test('an answer to an old question does not bring an ended panel back to life', () => {
+    const ended = panel({ state: 'done', seats: [seat({ status: 'ok', answer: 'all' })] });
+    const live = adopt(play({ type: 'panel_ended', panel: ended }), panel());
+    expect(live.panels[0]).toEqual(ended);
+  });
+});
+
+describe('verdicts and alerts', () => {
+  test('given, superseded, withdrawn', () => {
+    const base = play({
+      type: 'panel_ended',
+      panel: panel({ state: 'done', seats: [seat({ status: 'ok' })] }),
+    });
+    const given = apply(base, {
+      type: 'verdict_changed',
+      panel: 'p1',
+      call: 'p1.member1',
+      verdict: verdict({ useful: false }),
+      owed: 3,
+    });
+    expect(given.panels[0]?.seats[0]?.verdict?.useful).toBe(false);
+    expect(given.owed).toBe(3);
+    const back = apply(given, {
+      type: 'verdict_changed',
+      panel: 'p1',
+      call: 'p1.member1',
+      verdict: null,
+      owed: 4,
+    });
+    expect(back.panels[0]?.seats[0]?.verdict).toBeNull();
+    expect(back.owed).toBe(4);
+  });
+
+  test('a verdict on a panel we do not show tells the count and asks for nothing', () => {
+    const live = play({ type: 'verdict_changed', panel: 'p9', call: 'p9.member1', verdict: null, owed: 7 });
+    expect(live.owed).toBe(7);
+    expect(live.holes).toEqual([]);
+  });
+
+  test('one alert a kind and subject', () => {
+    const live = play(
+      { type: 'alert_raised', alert },
+      { type: 'alert_raised', alert: { ...alert, message: 'again' } },
+      { type: 'alert_raised', alert: { ...alert, subject: 'openai' } },
+    );
+    expect(live.alerts.map((a) => [a.subject, a.message])).toEqual([
+      ['openai', 'refused'],
+      ['groq', 'again'],
+    ]);
+    const cleared = apply(live, { type: 'alert_cleared', kind: 'key_refused', subject: 'groq' });
+    expect(cleared.alerts.map((a) => a.subject)).toEqual(['openai']);
+  });
+
+  test.each([
+    ['ok', 'x', true],
+    ['late', 'x', true],
+    ['late', '', false],
+    ['empty', '', false],
+    ['error', 'half an answer', false],
+    ['answering', 'x', false],
+    ['cancelled', 'x', false],
+  ] as const)('a seat that is %s with %j can be judged: %s', (status, text, can) => {
+    expect(isJudgeable(seat({ status, answer: text }))).toBe(can);
+  });
+});

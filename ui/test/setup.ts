@@ -1,0 +1,3 @@
+import { configure } from '@testing-library/svelte';
+
+configure({ testIdAttribute: 'data-test' });
