@@ -1,0 +1,195 @@
+//! Which alerts become notifications, when, and in which words. Pure: the time is an argument.
+//!
+//! A cause (a kind and what it is about) speaks once a minute. What comes in between is held and told as one
+//! notice when the minute is over, with how often it happened.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use control::view::{Alert, AlertKind};
+
+use crate::page;
+
+/// How long a cause stays silent after it spoke, in milliseconds.
+const QUIET_MS: i64 = 60_000;
+
+/// A notification to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) summary: String,
+    /// Plain text; whoever shows it escapes what its platform takes for markup.
+    pub(crate) body: String,
+    /// The page a click opens; without one the window opens where it was left.
+    pub(crate) page: Option<String>,
+    pub(crate) action: Option<Action>,
+}
+
+/// A button beside the notice's own click, which opens the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Quit,
+}
+
+#[derive(Default)]
+pub(crate) struct Notices {
+    causes: HashMap<(AlertKind, String), Cause>,
+}
+
+struct Cause {
+    spoke_ms: i64,
+    /// The newest alert of this cause that was seen: a snapshot may bring it again.
+    seen: Alert,
+    held: usize,
+}
+
+impl Notices {
+    /// Takes an alert that was raised at `now_ms`; answers with what to show at once, if anything.
+    pub(crate) fn raise(&mut self, alert: &Alert, now_ms: i64) -> Option<Notice> {
+        match self.causes.entry((alert.kind, alert.subject.clone())) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Cause { spoke_ms: now_ms, seen: alert.clone(), held: 0 });
+                Some(words(alert, 1))
+            }
+            Entry::Occupied(mut occupied) => {
+                let cause = occupied.get_mut();
+                if cause.seen == *alert {
+                    return None;
+                }
+                cause.seen = alert.clone();
+                cause.held += 1;
+                (now_ms - cause.spoke_ms >= QUIET_MS).then(|| cause.speak(now_ms))
+            }
+        }
+    }
+
+    /// What has been held long enough by `now_ms`.
+    pub(crate) fn due(&mut self, now_ms: i64) -> Vec<Notice> {
+        let waiting = self.causes.values_mut().filter(|cause| cause.held > 0);
+        waiting.filter(|cause| now_ms - cause.spoke_ms >= QUIET_MS).map(|cause| cause.speak(now_ms)).collect()
+    }
+
+    /// Milliseconds from `now_ms` until something held is due; `None` when nothing is held.
+    pub(crate) fn wait_ms(&self, now_ms: i64) -> Option<u64> {
+        let held = self.causes.values().filter(|cause| cause.held > 0);
+        held.map(|cause| u64::try_from(cause.spoke_ms + QUIET_MS - now_ms).unwrap_or(0)).min()
+    }
+}
+
+impl Cause {
+    fn speak(&mut self, now_ms: i64) -> Notice {
+        self.spoke_ms = now_ms;
+        words(&self.seen, std::mem::take(&mut self.held))
+    }
+}
+
+/// What happened, to whom; the alert's own message says why and what to do.
+fn words(alert: &Alert, times: usize) -> Notice {
+    let subject = &alert.subject;
+    let summary = match (alert.kind, times) {
+        (AlertKind::PanelFailed, 0 | 1) => format!("No seat answered in bench/{subject}"),
+        (AlertKind::PanelFailed, n) => format!("{n} panels had no answer in bench/{subject}"),
+        (AlertKind::KeyRefused, 0 | 1) => format!("{subject} refused its key"),
+        (AlertKind::KeyRefused, n) => format!("{subject} refused its key {n} times"),
+        (AlertKind::RecordingStopped, _) => "Recording stopped".to_owned(),
+        (AlertKind::RecordsMoved, _) => "Damaged records were moved aside".to_owned(),
+        (AlertKind::PortTaken, _) => format!("Port {subject} was taken"),
+    };
+    let page = match alert.kind {
+        AlertKind::PanelFailed => page::LIVE.to_owned(),
+        AlertKind::KeyRefused => page::endpoint(subject),
+        AlertKind::RecordingStopped | AlertKind::RecordsMoved | AlertKind::PortTaken => {
+            page::SETTINGS.to_owned()
+        }
+    };
+    Notice { summary, body: alert.message.clone(), page: Some(page), action: None }
+}
+
+/// Said once when the window cannot go to a tray: where it went, and the way out.
+pub(crate) fn no_tray() -> Notice {
+    Notice {
+        summary: "Benchwarmers is minimised".to_owned(),
+        body: "This desktop shows no tray icons, so closing the window minimises it and the gateway keeps \
+               serving. To end it, choose Quit here or run benchwarmers --quit."
+            .to_owned(),
+        page: None,
+        action: Some(Action::Quit),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn alert(kind: AlertKind, subject: &str) -> Alert {
+        at(kind, subject, "2026-11-29T15:45:01.000Z")
+    }
+
+    fn at(kind: AlertKind, subject: &str, at: &str) -> Alert {
+        Alert { kind, subject: subject.into(), message: "Why, and what to do.".into(), at: at.into() }
+    }
+
+    fn summaries(notices: impl IntoIterator<Item = Notice>) -> Vec<String> {
+        notices.into_iter().map(|notice| notice.summary).collect()
+    }
+
+    #[test]
+    fn a_cause_speaks_at_once_then_once_a_minute_for_the_rest() {
+        let mut notices = Notices::default();
+        let first = notices.raise(&at(AlertKind::PanelFailed, "core", "1"), 0);
+        assert_eq!(
+            first,
+            Some(Notice {
+                summary: "No seat answered in bench/core".into(),
+                body: "Why, and what to do.".into(),
+                page: Some("/live".into()),
+                action: None
+            })
+        );
+        assert_eq!(notices.wait_ms(0), None);
+
+        assert_eq!(notices.raise(&at(AlertKind::PanelFailed, "core", "2"), 10_000), None);
+        assert_eq!(notices.raise(&at(AlertKind::PanelFailed, "core", "3"), 20_000), None);
+        assert_eq!(notices.wait_ms(20_000), Some(40_000));
+        assert_eq!(notices.due(59_999), []);
+        assert_eq!(summaries(notices.due(60_000)), ["2 panels had no answer in bench/core"]);
+        assert_eq!(notices.due(60_000), []);
+
+        assert_eq!(notices.raise(&at(AlertKind::PanelFailed, "core", "4"), 61_000), None);
+        assert_eq!(
+            summaries(notices.raise(&at(AlertKind::PanelFailed, "core", "5"), 130_000)),
+            ["2 panels had no answer in bench/core"]
+        );
+    }
+
+    #[test]
+    fn causes_do_not_silence_each_other() {
+        let mut notices = Notices::default();
+        let said = [
+            notices.raise(&alert(AlertKind::KeyRefused, "groq"), 0),
+            notices.raise(&alert(AlertKind::KeyRefused, "mistral"), 1),
+            notices.raise(&alert(AlertKind::PanelFailed, "core"), 2),
+            notices.raise(&alert(AlertKind::RecordingStopped, "records"), 3),
+            notices.raise(&alert(AlertKind::PortTaken, "8123"), 4),
+            notices.raise(&alert(AlertKind::RecordsMoved, "records"), 5),
+        ];
+        assert_eq!(
+            summaries(said.into_iter().flatten()),
+            [
+                "groq refused its key",
+                "mistral refused its key",
+                "No seat answered in bench/core",
+                "Recording stopped",
+                "Port 8123 was taken",
+                "Damaged records were moved aside",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_alert_brought_again_by_a_snapshot_is_no_news() {
+        let mut notices = Notices::default();
+        let standing = alert(AlertKind::KeyRefused, "groq");
+        assert!(notices.raise(&standing, 0).is_some());
+        assert_eq!(notices.raise(&standing, 90_000), None);
+        assert_eq!(notices.wait_ms(90_000), None);
+    }
+}
