@@ -1,0 +1,73 @@
+//! What the gateway costs: added latency, memory, cold start, beside nginx and the direct call.
+//!
+//! `bench-load PANELS ROUNDS`, with the program under test in `$BENCH_BIN`; `cargo xtask bench` starts it so.
+//! Everything runs on this machine over loopback, a bounded number of times. Machines are noisy, so the ways are
+//! interleaved, and medians and ratios are what to read.
+#![expect(clippy::print_stdout, reason = "a program for a terminal")]
+#![expect(clippy::expect_used, reason = "a measurement that cannot be made ends the program")]
+#![expect(clippy::disallowed_methods, reason = "it measures the real clock, from outside of the gateway")]
+
+mod latency;
+mod nginx;
+mod numbers;
+mod process;
+
+use bench_tests::{Scenario, Upstream, upstream::answers};
+
+use crate::{nginx::Nginx, numbers::megabytes};
+
+const MEMBERS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
+
+/// What every model answers: twenty pieces, each in its own write.
+const ANSWER: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
+     eighteen nineteen twenty";
+
+#[tokio::main]
+async fn main() {
+    let mut arguments =
+        std::env::args().skip(1).map(|word| word.parse::<u32>().expect("usage: PANELS ROUNDS"));
+    let panels = arguments.next().unwrap_or(1000);
+    let rounds = arguments.next().unwrap_or(7);
+
+    let upstream = Upstream::start().await;
+    let gateway = scenario(&upstream).start().await;
+    let nginx = Nginx::start(&upstream.root()).await;
+
+    let idle = process::resident(gateway.pid());
+    let nginx_idle = nginx.as_ref().map(|nginx| process::resident(nginx.pid()));
+    for _ in 0..panels {
+        latency::panel(&gateway.http, "bench/four").await;
+    }
+    let after = process::resident(gateway.pid());
+    if let Some(nginx) = &nginx {
+        for _ in 0..panels {
+            latency::direct(&nginx.http).await;
+        }
+    }
+    println!("memory, MB       idle   after {panels}");
+    println!("bench serve   {:>7}   {:>7}   (panels of four)", megabytes(idle), megabytes(after));
+    if let (Some(nginx), Some(idle)) = (&nginx, nginx_idle) {
+        let after = process::resident(nginx.pid());
+        println!("nginx         {:>7}   {:>7}   (calls)", megabytes(idle), megabytes(after));
+    }
+
+    println!("\n{}", latency::measure(&upstream, &gateway, nginx.as_ref(), rounds).await);
+
+    drop(nginx);
+    let (home, _) = gateway.stop().await;
+    println!("cold start, ms   median    least     most   (to the first 200, 15 starts)");
+    println!("bench serve   {}", process::cold_starts(|port| process::serve(&home, port)).await);
+    if nginx::is_installed() {
+        println!("nginx         {}", process::cold_starts(nginx::fresh).await);
+    }
+}
+
+/// `bench/one` and `bench/four`, on an upstream as fast as it can be.
+fn scenario(upstream: &Upstream) -> Scenario {
+    let mut scenario = Scenario::new().endpoint("fake", &upstream.base());
+    for alias in MEMBERS {
+        upstream.model(alias, answers(ANSWER));
+        scenario = scenario.model(alias, "fake", alias);
+    }
+    scenario.collection("one", &MEMBERS[..1]).collection("four", &MEMBERS)
+}
