@@ -98,7 +98,6 @@ impl Control {
     }
 
     pub async fn delete_endpoint(&self, name: Name) -> Result<Nothing, ControlError> {
-        let had_key = self.gateway().snapshot().endpoint(&name.name).is_some();
         self.gateway()
             .change_setup(ACTOR, |setup| {
                 let models: Vec<&str> = setup
@@ -131,10 +130,8 @@ impl Control {
             })
             .await
             .map_err(refused)?;
-        if had_key {
-            // Its key goes with it, where one was kept; with no key store there is none.
-            self.gateway().forget_key(&name.name).await;
-        }
+        // Its key goes with it, where one was kept; with no key store there is none.
+        self.gateway().forget_key(&name.name).await;
         Ok(Nothing {})
     }
 

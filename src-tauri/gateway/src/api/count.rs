@@ -1,5 +1,7 @@
 //! How many tokens a question has (wire.md §9): the gateway's estimate, and the reply says that it is one.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::json;
@@ -11,7 +13,7 @@ const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
 
 /// Answers in the shape of the API that asks. The collection must be one that can be asked.
 pub(crate) fn tokens(call: &Call<'_>, route: &Route<'_>, body: &[u8]) -> Result<Response, ApiError> {
-    let body = with_budget(call.dialect, body)?;
+    let body = question(call.dialect, body)?;
     let request = wire::format(call.dialect).decode_request(&body, route)?;
     panel::known_collection(&call.gateway.snapshot(), &request)?;
     let tokens = estimate_tokens(&request);
@@ -24,14 +26,14 @@ pub(crate) fn tokens(call: &Call<'_>, route: &Route<'_>, body: &[u8]) -> Result<
     Ok(response)
 }
 
-/// Gemini's count wraps a whole question as `generateContentRequest`.
-fn with_budget(dialect: Dialect, body: &[u8]) -> Result<Vec<u8>, ApiError> {
+/// What is counted: the body itself, or what Gemini's callers wrap as `generateContentRequest`.
+fn question(dialect: Dialect, body: &[u8]) -> Result<Cow<'_, [u8]>, ApiError> {
     if dialect != Dialect::Gemini {
-        return Ok(body.to_vec());
+        return Ok(Cow::Borrowed(body));
     }
     let mut value = wire::json_value(body)?;
     let inner = ["generateContentRequest", "generate_content_request"]
         .into_iter()
         .find_map(|name| value.as_object_mut()?.remove(name));
-    Ok(inner.unwrap_or(value).to_string().into_bytes())
+    Ok(Cow::Owned(inner.unwrap_or(value).to_string().into_bytes()))
 }

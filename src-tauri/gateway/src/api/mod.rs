@@ -122,7 +122,7 @@ fn shutting_down() -> ApiError {
 /// `Retry-After` and its like in whole seconds, never 0.
 pub(crate) fn retry_after(error: &ApiError) -> Option<HeaderValue> {
     let wait = error.retry_after?;
-    Some(HeaderValue::from(wait.as_secs_f64().ceil().max(1.0) as u64))
+    Some(HeaderValue::from(wire::wait::whole_seconds(wait).max(1)))
 }
 
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use catalog::{Endpoint, Model};
 use plan::{ChosenShape, Seat, Seating, SeatingInput, Skipped, ids};
 use wire::{
@@ -61,8 +62,10 @@ pub(crate) struct SeatPlan {
     pub seat: Seat,
     pub model: Model,
     pub endpoint: Endpoint,
-    /// The question in the member's dialect.
+    /// The question in the member's dialect, without its body.
     pub encoded: Encoded,
+    /// The body: attempts and the connection share it.
+    pub body: Bytes,
 }
 
 impl Asking {
@@ -136,8 +139,9 @@ impl Gateway {
             member: Member::of(&endpoint.name, &model.served),
             ..Target::default()
         };
-        let encoded = wire::format(endpoint.api).encode_request(request, &target);
-        Some(SeatPlan { call: ids::call_id(panel, &seat.seat), seat, model, endpoint, encoded })
+        let mut encoded = wire::format(endpoint.api).encode_request(request, &target);
+        let body = Bytes::from(std::mem::take(&mut encoded.body));
+        Some(SeatPlan { call: ids::call_id(panel, &seat.seat), seat, model, endpoint, encoded, body })
     }
 }
 

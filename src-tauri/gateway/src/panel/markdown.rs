@@ -1,6 +1,6 @@
 //! The reply as markdown, in pieces: joined, the pieces are the whole (panel.md §6).
 
-use super::ask::Seated;
+use super::{ask::Seated, seat::status_word};
 use crate::view::{SeatStatus, SeatView};
 
 /// Error text that fits a section.
@@ -27,12 +27,7 @@ pub(crate) fn heading(panel: &Seated) -> String {
 }
 
 pub(crate) fn section(seat: &SeatView) -> String {
-    let status = match seat.status {
-        SeatStatus::Ok => "ok",
-        SeatStatus::Empty => "empty",
-        SeatStatus::Late => "late",
-        _ => "error",
-    };
+    let status = status_word(seat.status);
     let seconds = seat.seconds.unwrap_or_default();
     let mut text = format!("## member — {}\n\n`{}` · {status} · {seconds:.1} s\n\n", seat.alias, seat.call);
     match seat.status {

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{ask::Seated, seat::SeatEnd};
-use crate::view::{SeatStatus, SeatView};
+use super::{
+    ask::Seated,
+    seat::{SeatEnd, status_word},
+};
+use crate::view::SeatView;
 
 pub(crate) const HOW_TO_JUDGE: &str = r#"POST /bench/verdict {"call", "useful", "note", "real", "false"}"#;
 
@@ -31,12 +34,7 @@ pub(crate) fn seat_object(seat: &SeatView) -> Value {
         "call": seat.call,
         "seat": seat.kind,
         "alias": seat.alias,
-        "status": match seat.status {
-            SeatStatus::Ok => "ok",
-            SeatStatus::Empty => "empty",
-            SeatStatus::Late => "late",
-            _ => "error",
-        },
+        "status": status_word(seat.status),
         "seconds": seat.seconds,
         "first_token_s": seat.first_token_s,
         "tokens_in": seat.tokens_in,

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     alerts,
     gateway::Gateway,
-    view::{PanelState, SeatStatus},
+    view::{PanelState, PanelView, SeatStatus},
 };
 
 /// A panel on its way, as its caller sees it. Dropping it is hanging up.
@@ -72,9 +72,11 @@ async fn run_to_end(
     cancel: CancellationToken,
 ) {
     let begun = Instant::now();
-    gateway.live().started(panel.view(&gateway));
+    let view = panel.view(&gateway);
+    let row = panel_row(&gateway, &panel, view.clone());
+    gateway.live().started(view);
     // Not waited for: the writer keeps the order, so no call can be on disk before its panel.
-    drop(gateway.store().panel_started(panel_row(&gateway, &panel)));
+    drop(gateway.store().panel_started(row));
 
     let mut running = JoinSet::new();
     let mut seat_of = HashMap::new();
@@ -187,8 +189,7 @@ fn failure(panel: &Seated, ended: &[SeatEnd]) -> Option<ApiError> {
     Some(error)
 }
 
-fn panel_row(gateway: &Gateway, panel: &Seated) -> PanelRow {
-    let view = panel.view(gateway);
+fn panel_row(gateway: &Gateway, panel: &Seated, view: PanelView) -> PanelRow {
     let skipped: Vec<Value> = panel
         .skipped
         .iter()

@@ -46,9 +46,10 @@ pub(crate) async fn run_seat(gateway: Gateway, panel: Arc<Seated>, at: usize) ->
     };
     let key = gateway.key(&plan.endpoint).await;
     let watcher = Watcher::new(&gateway, &panel.id, &plan.call);
-    let asked = gateway.upstream().ask(&plan.endpoint, &plan.encoded, key, limits, |text| {
-        watcher.take(text);
-    });
+    let asked =
+        gateway.upstream().ask(&plan.endpoint, &plan.encoded, plan.body.clone(), key, limits, |text| {
+            watcher.take(text);
+        });
     let outcome = cleaned(&gateway, watcher.follow(asked).await);
     alerts::after_call(&gateway, &plan.endpoint, &outcome);
     end(&gateway, &panel, plan, at, started_ms, outcome).await

@@ -63,6 +63,7 @@ impl Upstream {
         &self,
         endpoint: &Endpoint,
         encoded: &Encoded,
+        body: Bytes,
         key: Option<SecretString>,
         limits: Limits,
         mut on_text: impl FnMut(&str),
@@ -71,8 +72,6 @@ impl Upstream {
         let deadline = begun + limits.whole;
         let format = wire::format(endpoint.api);
         let url = format!("{}{}", endpoint.base.trim_end_matches('/'), encoded.path);
-        // `Bytes` so that a second attempt and the connection share it.
-        let body = Bytes::copy_from_slice(&encoded.body);
 
         let mut reading = Reading::new(format, encoded.restore.clone(), begun);
         let mut attempts = 0;
