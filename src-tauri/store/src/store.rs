@@ -14,9 +14,9 @@ use std::{
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::{
-    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, MovedAside, NewVerdict, Now, OpenOptions,
-    PanelEnd, PanelRow, RecordFilter, RecordingState, SetupChange, SetupItem, StoreError, StoredCall,
-    StoredPanel, VerdictEvent, VerdictOutcome, backup,
+    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Hit, MovedAside, NewVerdict, Now,
+    OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, SetupChange, SetupItem,
+    ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome, backup,
     error::Fault,
     files::RECORDS,
     job::{Slices, Waits, Write},
@@ -25,7 +25,7 @@ use crate::{
     queue::Queue,
     readers::Readers,
     recording::Listeners,
-    tables::{audit, calls, panels, record, setup, verdicts},
+    tables::{audit, calls, panels, record, search, seats, setup, verdicts},
     writer::Writer,
 };
 
@@ -140,6 +140,13 @@ impl Store {
         self.write(Waits::Yes, bytes, move |connection| panels::insert(connection, &row))
     }
 
+    /// A panel that runs, or has ended, asks one more model: a stand-in, the merger.
+    pub fn seat_added(&self, panel: String, seat: PlannedSeat) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| {
+            seats::insert(connection, &panel, std::slice::from_ref(&seat))
+        })
+    }
+
     /// A seat's call ended. A conflict when its id was used before.
     pub fn call_ended(&self, row: CallRow) -> Ack<()> {
         self.write(Waits::Yes, row.answer.len(), move |connection| calls::insert(connection, &row))
@@ -219,6 +226,18 @@ impl Store {
     /// Each model's record, by alias. An alias that was never asked is not in it.
     pub fn record(&self, filter: RecordFilter) -> Result<Vec<AliasRecord>, StoreError> {
         self.0.readers.read(|connection| record::by_alias(connection, &filter))
+    }
+
+    /// Every model's record by shape, practice models' too: what evidence is rebuilt from at start.
+    pub fn record_by_shape(&self) -> Result<Vec<ShapeRecord>, StoreError> {
+        self.0.readers.read(record::by_shape)
+    }
+
+    /// Panels in which the words of `query` stand together, in the prompt, in an answer or in a verdict's note
+    /// and claims; newest first, and with `before` those older than that panel. The last word may be the
+    /// beginning of one. A query without a word finds nothing.
+    pub fn search(&self, query: &str, before: Option<&str>, limit: u32) -> Result<Vec<Hit>, StoreError> {
+        self.0.readers.read(|connection| search::find(connection, query, before, limit))
     }
 
     /// Whether records reach the disk.

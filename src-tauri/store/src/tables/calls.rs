@@ -6,15 +6,18 @@ use crate::{
     error::Fault,
     migrate::Step,
     tables::{
-        PRUNED_AT_ONCE, from_db, to_db,
+        PRUNED_AT_ONCE, from_db,
+        search::{self, Text},
+        to_db,
         verdicts::{self, VerdictRow},
     },
 };
 
 /// No foreign key to `panels`: a panel's own record may have been lost, its calls are kept nevertheless.
-pub(crate) const STEPS: &[Step] = &[Step {
-    version: 1,
-    sql: "CREATE TABLE calls (
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        sql: "CREATE TABLE calls (
         seq INTEGER PRIMARY KEY,
         call TEXT NOT NULL UNIQUE,
         panel TEXT NOT NULL,
@@ -44,7 +47,19 @@ pub(crate) const STEPS: &[Step] = &[Step {
     CREATE INDEX calls_panel ON calls (panel);
     CREATE INDEX calls_record ON calls (alias, practice, panel, call, ended_ms);
     CREATE INDEX calls_text ON calls (started_ms) WHERE text_pruned = 0;",
-}];
+    },
+    // The panel's collection and shape stand with the call: a record is counted without the panels, from the
+    // index alone.
+    Step {
+        version: 3,
+        sql: "ALTER TABLE calls ADD COLUMN collection TEXT NOT NULL DEFAULT '';
+    ALTER TABLE calls ADD COLUMN shape TEXT NOT NULL DEFAULT '';
+    UPDATE calls SET (collection, shape) = (SELECT collection, shape FROM panels WHERE id = calls.panel)
+        WHERE panel IN (SELECT id FROM panels);
+    DROP INDEX calls_record;
+    CREATE INDEX calls_record ON calls (alias, shape, practice, collection, ended_ms, panel, call);",
+    },
+];
 
 /// The status of a call that answered.
 const ANSWERED: &str = "ok";
@@ -115,9 +130,10 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
         .prepare_cached(
             "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
                  started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
-                 cache_read, cache_write, attempts, error_class, error, answer)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23)",
+                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                 ?21, ?22, ?23, coalesce(max(collection), ''), coalesce(max(shape), '')
+             FROM panels WHERE id = ?2",
         )?
         .execute(params![
             row.call,
@@ -145,7 +161,7 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
             row.answer,
         ])
         .map_err(|error| Fault::constraint(error, || format!("call {} was recorded already", row.call)))?;
-    Ok(())
+    search::add(connection, Text::Answer, connection.last_insert_rowid(), &row.answer)
 }
 
 /// SQLite has no NaN: it would become NULL, which the column refuses.
@@ -156,8 +172,8 @@ pub(crate) fn finite(seconds: f64) -> f64 {
 const SELECT: &str =
     "SELECT c.call, c.panel, c.seat, c.kind, c.alias, c.endpoint, c.served, c.served_as, c.status,
     c.practice, c.started_ms, c.seconds, c.first_token_s, c.tokens_in, c.tokens_out, c.tokens_reasoning,
-    c.cache_read, c.cache_write, c.attempts, c.text_pruned, c.error_class, c.error, c.answer, p.collection
-    FROM calls c LEFT JOIN panels p ON p.id = c.panel";
+    c.cache_read, c.cache_write, c.attempts, c.text_pruned, c.error_class, c.error, c.answer, c.collection
+    FROM calls c";
 
 pub(crate) fn one(connection: &Connection, call: &str) -> Result<Option<StoredCall>, Fault> {
     let found = connection
@@ -213,6 +229,8 @@ pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Res
 
 /// Empties the answers of calls that started before an instant, a slice of them at a time.
 pub(crate) fn prune_text(connection: &Connection, before_ms: i64) -> Result<u64, Fault> {
+    let old = "SELECT seq FROM calls WHERE text_pruned = 0 AND started_ms < ?1 LIMIT ?2";
+    search::remove(connection, Text::Answer, old, params![before_ms, PRUNED_AT_ONCE])?;
     let emptied = connection
         .prepare_cached(
             "UPDATE calls SET answer = '', text_pruned = 1 WHERE seq IN
@@ -250,7 +268,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
             answer: row.get(22)?,
         },
         text_pruned: row.get(19)?,
-        collection: row.get::<_, Option<String>>(23)?.unwrap_or_default(),
+        collection: row.get(23)?,
         verdict: None,
     })
 }

@@ -8,13 +8,15 @@ use crate::{
     tables::{
         PRUNED_AT_ONCE,
         calls::{self, StoredCall, finite},
+        search::{self, Text},
         seats::{self, PlannedSeat},
     },
 };
 
-pub(crate) const STEPS: &[Step] = &[Step {
-    version: 1,
-    sql: "CREATE TABLE panels (
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        sql: "CREATE TABLE panels (
         seq INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         at_ms INTEGER NOT NULL,
@@ -40,7 +42,13 @@ pub(crate) const STEPS: &[Step] = &[Step {
     CREATE INDEX panels_at ON panels (at_ms, id);
     CREATE INDEX panels_running ON panels (seq) WHERE state = 'running';
     CREATE INDEX panels_text ON panels (at_ms) WHERE text_pruned = 0;",
-}];
+    },
+    Step {
+        version: 3,
+        sql: "ALTER TABLE panels ADD COLUMN failed_over TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE panels ADD COLUMN note TEXT;",
+    },
+];
 
 /// A panel as it starts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,7 +84,7 @@ pub struct PanelRow {
 }
 
 /// How a panel ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PanelEnd {
     pub id: String,
     /// Whole time.
@@ -86,10 +94,17 @@ pub struct PanelEnd {
     pub error: Option<String>,
     /// What the gateway itself took.
     pub overhead_ms: f64,
+    /// The reply that was given: `all` where a merge was asked for and could not be made.
+    pub reply: String,
+    /// Why the reply is not the one that was asked for.
+    pub note: Option<String>,
+    /// Seats that passed to a stand-in: a JSON array.
+    pub failed_over_json: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PanelOutcome {
+    #[default]
     Done,
     /// No seat answered.
     Failed,
@@ -114,6 +129,10 @@ pub struct StoredPanel {
     pub seconds: Option<f64>,
     /// Once ended.
     pub overhead_ms: Option<f64>,
+    /// Why the reply is not the one that was asked for.
+    pub note: Option<String>,
+    /// Seats that passed to a stand-in: a JSON array, once ended.
+    pub failed_over_json: String,
     pub error: Option<String>,
     /// Its text was emptied because of its age.
     pub text_pruned: bool,
@@ -147,6 +166,7 @@ pub(crate) fn insert(connection: &Connection, row: &PanelRow) -> Result<(), Faul
             row.request_json,
         ])
         .map_err(|error| Fault::constraint(error, || format!("panel {} was recorded already", row.id)))?;
+    search::add(connection, Text::Prompt, connection.last_insert_rowid(), &row.prompt)?;
     seats::insert(connection, &row.id, &row.seats)
 }
 
@@ -157,10 +177,20 @@ pub(crate) fn end(connection: &Connection, end: &PanelEnd) -> Result<(), Fault> 
     };
     let ended = connection
         .prepare_cached(
-            "UPDATE panels SET state = ?2, seconds = ?3, error = ?4, overhead_ms = ?5
+            "UPDATE panels SET state = ?2, seconds = ?3, error = ?4, overhead_ms = ?5, reply = ?6, note = ?7,
+                 failed_over = ?8
              WHERE id = ?1 AND state = 'running'",
         )?
-        .execute(params![end.id, state.as_str(), finite(end.seconds), end.error, finite(end.overhead_ms)])?;
+        .execute(params![
+            end.id,
+            state.as_str(),
+            finite(end.seconds),
+            end.error,
+            finite(end.overhead_ms),
+            end.reply,
+            end.note,
+            end.failed_over_json,
+        ])?;
     if ended == 0 {
         return Err(Fault::conflict(format!("no panel {} is running", end.id)));
     }
@@ -177,6 +207,8 @@ pub(crate) fn interrupt_running(connection: &Connection) -> Result<u64, Fault> {
 
 /// Empties the text of panels asked before an instant, a slice of them at a time.
 pub(crate) fn prune_text(connection: &Connection, before_ms: i64) -> Result<u64, Fault> {
+    let old = "SELECT seq FROM panels WHERE text_pruned = 0 AND at_ms < ?1 LIMIT ?2";
+    search::remove(connection, Text::Prompt, old, params![before_ms, PRUNED_AT_ONCE])?;
     let emptied = connection
         .prepare_cached(
             "UPDATE panels SET system = '', prompt = '', request = '[]', text_pruned = 1
@@ -188,7 +220,8 @@ pub(crate) fn prune_text(connection: &Connection, before_ms: i64) -> Result<u64,
 
 const SELECT: &str =
     "SELECT id, at_ms, collection, shape, shape_by, reply, caller, client, turns, practice, state,
-    seconds, overhead_ms, text_pruned, error, skipped, lossy, system, prompt, request FROM panels";
+    seconds, overhead_ms, text_pruned, error, skipped, lossy, system, prompt, request, note, failed_over
+    FROM panels";
 
 pub(crate) fn one(connection: &Connection, id: &str) -> Result<Option<StoredPanel>, Fault> {
     let found = connection
@@ -251,6 +284,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredPanel> {
         overhead_ms: row.get(12)?,
         text_pruned: row.get(13)?,
         error: row.get(14)?,
+        note: row.get(20)?,
+        failed_over_json: row.get(21)?,
         calls: Vec::new(),
     })
 }

@@ -4,9 +4,10 @@ use rusqlite::{Connection, params};
 
 use crate::{error::Fault, migrate::Step};
 
-pub(crate) const STEPS: &[Step] = &[Step {
-    version: 1,
-    sql: "CREATE TABLE seats (
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        sql: "CREATE TABLE seats (
         panel TEXT NOT NULL,
         position INTEGER NOT NULL,
         call TEXT NOT NULL,
@@ -17,7 +18,13 @@ pub(crate) const STEPS: &[Step] = &[Step {
         PRIMARY KEY (panel, position)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX seats_alias ON seats (alias);",
-}];
+    },
+    Step {
+        version: 3,
+        sql: "ALTER TABLE seats ADD COLUMN why TEXT NOT NULL DEFAULT '';
+    ALTER TABLE seats ADD COLUMN stood_in_for TEXT;",
+    },
+];
 
 /// A seat as it was planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,22 +37,28 @@ pub struct PlannedSeat {
     pub kind: String,
     pub alias: String,
     pub endpoint: String,
+    /// Why it was chosen, where it is no member: an explorer's, a stand-in's, a merger's reason.
+    pub why: String,
+    /// The alias whose seat it took.
+    pub stood_in_for: Option<String>,
 }
 
+/// Adds seats behind those the panel has.
 pub(crate) fn insert(connection: &Connection, panel: &str, seats: &[PlannedSeat]) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO seats (panel, position, call, seat, kind, alias, endpoint)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO seats (panel, position, call, seat, kind, alias, endpoint, why, stood_in_for)
+         SELECT ?1, coalesce(max(position) + 1, 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM seats WHERE panel = ?1",
     )?;
-    for (position, seat) in (0_i64..).zip(seats) {
+    for seat in seats {
         statement.execute(params![
             panel,
-            position,
             seat.call,
             seat.seat,
             seat.kind,
             seat.alias,
-            seat.endpoint
+            seat.endpoint,
+            seat.why,
+            seat.stood_in_for,
         ])?;
     }
     Ok(())
@@ -53,7 +66,7 @@ pub(crate) fn insert(connection: &Connection, panel: &str, seats: &[PlannedSeat]
 
 pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<PlannedSeat>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT call, seat, kind, alias, endpoint FROM seats WHERE panel = ?1 ORDER BY position",
+        "SELECT call, seat, kind, alias, endpoint, why, stood_in_for FROM seats WHERE panel = ?1 ORDER BY position",
     )?;
     let seats = statement.query_map([panel], |row| {
         Ok(PlannedSeat {
@@ -62,6 +75,8 @@ pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<Plann
             kind: row.get(2)?,
             alias: row.get(3)?,
             endpoint: row.get(4)?,
+            why: row.get(5)?,
+            stood_in_for: row.get(6)?,
         })
     })?;
     Ok(seats.collect::<Result<_, _>>()?)

@@ -2,7 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
-use crate::{error::Fault, migrate::Step, tables::calls};
+use crate::{
+    error::Fault,
+    migrate::Step,
+    tables::{
+        calls,
+        search::{self, Text},
+    },
+};
 
 /// A row is an event. `useful` is NULL where a verdict was withdrawn; at most one row of a call stands.
 pub(crate) const STEPS: &[Step] = &[Step {
@@ -156,6 +163,8 @@ fn says_the_same(one: &VerdictRow, other: &VerdictRow) -> bool {
 }
 
 fn unseat(connection: &Connection, call: &str) -> Result<usize, Fault> {
+    let standing = "SELECT seq FROM verdicts WHERE call = ?1 AND standing = 1";
+    search::remove(connection, Text::Note, standing, params![call])?;
     let sql = "UPDATE verdicts SET standing = 0 WHERE call = ?1 AND standing = 1";
     Ok(connection.prepare_cached(sql)?.execute([call])?)
 }
@@ -175,7 +184,12 @@ fn insert(connection: &Connection, verdict: &VerdictRow) -> Result<(), Fault> {
             claims_to_db(&verdict.real)?,
             claims_to_db(&verdict.false_claims)?,
         ])?;
-    Ok(())
+    let mut text = verdict.note.clone();
+    for claim in verdict.real.iter().chain(&verdict.false_claims) {
+        text.push('\n');
+        text.push_str(claim);
+    }
+    search::add(connection, Text::Note, connection.last_insert_rowid(), &text)
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<VerdictEvent> {

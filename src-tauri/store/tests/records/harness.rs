@@ -8,9 +8,7 @@ use std::{
     },
 };
 
-use store::{
-    CallRow, Now, OpenOptions, Opened, PanelEnd, PanelOutcome, PanelRow, PlannedSeat, Store, StoreError,
-};
+use store::{CallRow, Now, OpenOptions, Opened, PanelEnd, PanelRow, PlannedSeat, Store, StoreError};
 use tempfile::TempDir;
 
 /// 2026-11-29 15:45:01.250 UTC
@@ -110,6 +108,7 @@ pub fn seat(panel: &str, number: u32, alias: &str) -> PlannedSeat {
         kind: "member".to_owned(),
         alias: alias.to_owned(),
         endpoint: "fake".to_owned(),
+        ..PlannedSeat::default()
     }
 }
 
@@ -154,7 +153,14 @@ pub fn failed_call(panel: &str, number: u32, alias: &str) -> CallRow {
 }
 
 pub fn done(id: &str) -> PanelEnd {
-    PanelEnd { id: id.to_owned(), seconds: 1.75, state: PanelOutcome::Done, error: None, overhead_ms: 3.5 }
+    PanelEnd {
+        id: id.to_owned(),
+        seconds: 1.75,
+        reply: "all".to_owned(),
+        failed_over_json: "[]".to_owned(),
+        overhead_ms: 3.5,
+        ..PanelEnd::default()
+    }
 }
 
 /// A panel of one call that answered, written.

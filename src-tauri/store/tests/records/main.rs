@@ -12,6 +12,7 @@ mod load;
 mod migration;
 mod panels;
 mod record;
+mod search;
 mod setup;
 mod text;
 mod verdict_model;

@@ -63,9 +63,19 @@ fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
             store.verdict_history("p2.member1").unwrap(),
             record(false),
             record(true),
+            store.record_by_shape().unwrap(),
+            found(store, "sky"),
+            found(store, "rayleigh"),
+            found(store, "it scatters"),
         )
     );
     (store.panels(None, 100).unwrap(), rest)
+}
+
+/// Which panels are found, whether by their prompt, and which calls.
+fn found(store: &Store, query: &str) -> Vec<(String, bool, Vec<String>)> {
+    let hits = store.search(query, None, 10).unwrap();
+    hits.into_iter().map(|hit| (hit.panel.row.id, hit.in_prompt, hit.calls)).collect()
 }
 
 fn schema(folder: &Folder) -> Vec<(String, String)> {
@@ -129,8 +139,12 @@ fn dump(connection: &Connection) -> String {
     while let Some(object) = objects.next().unwrap() {
         let (kind, name, create): (String, String, String) =
             (object.get(0).unwrap(), object.get(1).unwrap(), object.get(2).unwrap());
-        sql += &format!("{create};\n");
-        if kind == "table" {
+        // The tables behind the search index come with it; of the index itself only their rows can be read.
+        match name.strip_prefix("search_") {
+            Some(_) => sql += &format!("DELETE FROM {name};\n"),
+            None => sql += &format!("{create};\n"),
+        }
+        if kind == "table" && name != "search" {
             sql += &rows(connection, &name);
         }
     }

@@ -1,5 +1,6 @@
 use store::{
-    PanelEnd, PanelOutcome, PanelRow, PanelState, RecordingState, StoreError, StoredCall, StoredPanel,
+    PanelEnd, PanelOutcome, PanelRow, PanelState, PlannedSeat, RecordingState, StoreError, StoredCall,
+    StoredPanel,
 };
 
 use crate::harness::{Folder, START, call, done, failed_call, panel, write_panel};
@@ -11,12 +12,24 @@ fn a_panel_is_kept_from_its_start_to_its_end() {
     let stored_call =
         |row| StoredCall { row, collection: "core".to_owned(), verdict: None, text_pruned: false };
 
-    store.panel_started(panel("p1")).blocking_wait().unwrap();
+    let stand_in = PlannedSeat {
+        call: "p1.member2.r1".to_owned(),
+        seat: "member2".to_owned(),
+        kind: "reserve".to_owned(),
+        alias: "gamma".to_owned(),
+        endpoint: "other".to_owned(),
+        why: "best record".to_owned(),
+        stood_in_for: Some("beta".to_owned()),
+    };
+    let asked = PanelRow { reply: "merged".to_owned(), ..panel("p1") };
+    store.panel_started(asked.clone()).blocking_wait().unwrap();
     let mut expected = StoredPanel {
-        row: panel("p1"),
+        row: asked,
         state: PanelState::Running,
         seconds: None,
         overhead_ms: None,
+        note: None,
+        failed_over_json: "[]".to_owned(),
         error: None,
         text_pruned: false,
         calls: Vec::new(),
@@ -25,10 +38,20 @@ fn a_panel_is_kept_from_its_start_to_its_end() {
 
     store.call_ended(failed_call("p1", 2, "beta")).blocking_wait().unwrap();
     store.call_ended(call("p1", 1, "alpha")).blocking_wait().unwrap();
-    store.panel_ended(done("p1")).blocking_wait().unwrap();
+    drop(store.seat_added("p1".to_owned(), stand_in.clone()));
+    let end = PanelEnd {
+        note: Some("merged by nobody".to_owned()),
+        failed_over_json: r#"[{"seat":"member1"}]"#.to_owned(),
+        ..done("p1")
+    };
+    store.panel_ended(end).blocking_wait().unwrap();
     expected.state = PanelState::Done;
     expected.seconds = Some(1.75);
     expected.overhead_ms = Some(3.5);
+    expected.note = Some("merged by nobody".to_owned());
+    expected.row.reply = "all".to_owned();
+    expected.failed_over_json = r#"[{"seat":"member1"}]"#.to_owned();
+    expected.row.seats.push(stand_in);
     expected.calls = vec![stored_call(failed_call("p1", 2, "beta")), stored_call(call("p1", 1, "alpha"))];
     assert_eq!(store.panel("p1").unwrap().as_ref(), Some(&expected));
     assert_eq!(store.panels(None, 10).unwrap(), [expected.clone()]);

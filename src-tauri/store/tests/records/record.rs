@@ -35,6 +35,7 @@ fn a_record_counts_what_the_filter_names() {
         let filter = RecordFilter {
             collection: collection.map(str::to_owned),
             shape: shape.map(str::to_owned),
+            task: None,
             practice,
         };
         store.record(filter).unwrap()
@@ -49,4 +50,31 @@ fn a_record_counts_what_the_filter_names() {
     assert_eq!(ask(None, Some("code"), false), [record("alpha", 0, 1, 1, end + 100)]);
     assert_eq!(ask(Some("deep"), None, true), [record("quick", 1, 0, 1, end)]);
     assert_eq!(ask(Some("none"), None, false), []);
+}
+
+#[test]
+fn everything_by_alias_and_shape_is_what_evidence_is_rebuilt_from() {
+    let folder = Folder::new();
+    let store = folder.open();
+    drop(store.panel_started(panel("p1")));
+    drop(store.panel_started(PanelRow { shape: "code".to_owned(), ..panel("p2") }));
+    judged_call(&store, call("p1", 1, "alpha"), Some(true));
+    judged_call(&store, CallRow { started_ms: START + 100, ..call("p2", 1, "alpha") }, Some(false));
+    judged_call(&store, CallRow { started_ms: START - 100, ..call("p2", 2, "alpha") }, None);
+    judged_call(&store, CallRow { practice: true, ..call("p1", 3, "quick") }, Some(true));
+    judged_call(&store, call("lost", 1, "gamma"), Some(true));
+    store.clear_verdict("lost.member1".to_owned(), "window".to_owned()).blocking_wait().unwrap();
+
+    let end = START + 1500;
+    let rows: Vec<_> =
+        store.record_by_shape().unwrap().into_iter().map(|row| (row.shape, row.record)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("code".to_owned(), record("alpha", 0, 1, 2, end + 100)),
+            ("general".to_owned(), record("alpha", 1, 0, 1, end)),
+            (String::new(), record("gamma", 0, 0, 1, end)),
+            ("general".to_owned(), record("quick", 1, 0, 1, end)),
+        ]
+    );
 }
