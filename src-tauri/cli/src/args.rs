@@ -112,9 +112,31 @@ pub struct Ask {
     /// Text file to put behind the prompt, named; may be given again
     #[arg(long = "file", short, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Image to show: a file, or an http(s) URL; may be given again
+    #[arg(long = "image", value_name = "IMAGE")]
+    pub images: Vec<String>,
     /// System text
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub system: String,
+    /// Every answer, whatever the collection's own reply is
+    #[arg(long, conflicts_with = "merged")]
+    pub all: bool,
+    /// One answer, merged from those of the seats
+    #[arg(long)]
+    pub merged: bool,
+    /// Model to ask too, in an explorer seat; may be given again
+    #[arg(long, value_name = "ALIAS")]
+    pub with: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Panel {
+    /// The collection; without one, explorers only
+    #[arg(default_value = "", hide_default_value = true)]
+    pub collection: String,
+    /// The shape of the task; without it, the collection's own
+    #[arg(long, value_name = "SHAPE")]
+    pub shape: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

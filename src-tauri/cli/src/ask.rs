@@ -53,6 +53,16 @@ pub async fn ask(
             collection: collection.to_owned(),
             prompt,
             system: args.system.clone(),
+            images: Vec::new(),
+            with: args.with.clone(),
+            reply: if args.merged {
+                "merged"
+            } else if args.all {
+                "all"
+            } else {
+                ""
+            }
+            .to_owned(),
             client: "bench ask".to_owned(),
         })
         .await?;

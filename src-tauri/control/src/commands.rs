@@ -1,6 +1,6 @@
 //! The command table. A line here is a command over IPC, over HTTP and in TypeScript.
 
-use gateway::view::PanelView;
+use gateway::view::{PanelPreview, PanelView};
 use plan::Settings;
 
 use crate::dto::*;
@@ -43,4 +43,8 @@ commands! {
     /// Withdraws the verdict; the earlier stays in history.
     clear_verdict(CallId) -> Recorded;
     owed(Nothing) -> Owed;
+    /// Panels in which the words stand together, newest first.
+    search(Search) -> SearchHits;
+    /// Who would sit if a panel were asked now, and why.
+    preview_panel(PreviewPanel) -> PanelPreview;
 }

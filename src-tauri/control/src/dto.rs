@@ -230,6 +230,54 @@ pub struct SaveCollection {
     /// Empty is automatic.
     pub shape: String,
     pub when_too_large: String,
+    /// `all`, `merged`, `route`; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub reply: Option<String>,
+    /// An alias, or empty for none; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub merger: Option<String>,
+}
+
+/// A panel as it would be seated now: of a collection, or of one being edited.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PreviewPanel {
+    /// A collection's name; empty is none: explorers only.
+    pub collection: String,
+    /// The members instead of the collection's own.
+    #[serde(default)]
+    #[ts(optional)]
+    pub members: Option<Vec<String>>,
+    /// The shape instead of the collection's own; empty is automatic.
+    #[serde(default)]
+    #[ts(optional)]
+    pub shape: Option<String>,
+}
+
+/// Full-text search over prompts, answers and what verdicts say.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Search {
+    /// Words that must stand together in one text; the last may be the beginning of one.
+    pub query: String,
+    /// A panel id; panels older than it. `null` starts at the newest.
+    pub before: Option<String>,
+    /// At most 100.
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SearchHits {
+    pub hits: Vec<SearchHit>,
+    pub more: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SearchHit {
+    pub panel: PanelView,
+    pub in_prompt: bool,
+    /// Calls in whose answer or verdict the words stand.
+    pub calls: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -249,6 +297,18 @@ pub struct Ask {
     pub prompt: String,
     #[serde(default)]
     pub system: String,
+    /// `data:image/…;base64,…` or http(s) URLs.
+    #[serde(default)]
+    #[ts(optional, as = "Option<Vec<String>>")]
+    pub images: Vec<String>,
+    /// Aliases that are asked too, in explorer seats.
+    #[serde(default)]
+    #[ts(optional, as = "Option<Vec<String>>")]
+    pub with: Vec<String>,
+    /// `all`, `merged`; empty is the collection's own.
+    #[serde(default)]
+    #[ts(optional, as = "Option<String>")]
+    pub reply: String,
     /// Who asks, for the record: `window`, `bench ask`.
     pub client: String,
 }

@@ -124,6 +124,9 @@ async fn a_panel_from_asking_to_its_verdict() {
         collection: practice.name.clone(),
         prompt: "Is zero even?".to_owned(),
         system: String::new(),
+        images: Vec::new(),
+        with: Vec::new(),
+        reply: String::new(),
         client: "control tests".to_owned(),
     };
     let asked = remote.ask(ask).await.unwrap().panel;

@@ -8,9 +8,9 @@ use crate::{
     clock::{Clock, rfc3339},
     gateway::Gateway,
     live::Live,
-    panel::Seated,
+    panel::Panel,
     upstream::{CallEnd, Outcome},
-    view::{Alert, AlertKind, Recording},
+    view::{Alert, AlertKind, FailedOverView, LiveEvent, Recording},
 };
 
 /// The one subject of alerts about the records.
@@ -42,7 +42,7 @@ pub(crate) fn key_refused(gateway: &Gateway, endpoint: &Endpoint, said: &str) {
     raise(gateway.live(), gateway.clock(), AlertKind::KeyRefused, name, message);
 }
 
-pub(crate) fn after_panel(gateway: &Gateway, panel: &Seated, error: Option<&str>) {
+pub(crate) fn after_panel(gateway: &Gateway, panel: &Panel, error: Option<&str>) {
     let collection = &panel.asking.collection;
     match error {
         Some(error) => {
@@ -50,6 +50,19 @@ pub(crate) fn after_panel(gateway: &Gateway, panel: &Seated, error: Option<&str>
         }
         None => gateway.live().clear(AlertKind::PanelFailed, collection),
     }
+}
+
+/// A seat has passed to another model: told once, it does not stand.
+pub(crate) fn failed_over(gateway: &Gateway, panel: &Panel, failed_over: &FailedOverView) {
+    let FailedOverView { from, to, why, .. } = failed_over;
+    let collection = &panel.asking.collection;
+    let alert = Alert {
+        kind: AlertKind::FailedOver,
+        subject: collection.clone(),
+        message: format!("{from} failed ({why}) → {to} took its seat in bench/{collection}"),
+        at: rfc3339(gateway.clock().now_ms()),
+    };
+    gateway.live().publish(LiveEvent::Noticed { alert });
 }
 
 pub(crate) fn recording(live: &Live, clock: &Clock, recording: &Recording) {

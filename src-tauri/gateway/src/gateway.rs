@@ -18,6 +18,7 @@ use crate::{
     alerts,
     clock::Clock,
     data_dir::{LockError, Owner, OwnerLock},
+    evidence::Known,
     keys,
     live::{Events, Live},
     practice, records,
@@ -71,6 +72,7 @@ struct Inner {
     clock: Clock,
     store: Store,
     setup: SetupState,
+    known: Known,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
@@ -93,7 +95,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }) =
+        let (lock, Opened { store, moved_aside, .. }, known) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -105,6 +107,7 @@ impl Gateway {
                 program,
                 lock,
                 setup: SetupState::load(store.clone())?,
+                known,
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
@@ -193,6 +196,9 @@ impl Gateway {
     pub async fn test_endpoint(&self, endpoint: &Endpoint) -> EndpointTest {
         let key = self.key(endpoint).await;
         let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
+        if test.ok {
+            self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
+        }
         if let Some(said) = &test.key_refused {
             alerts::key_refused(self, endpoint, said);
         } else if test.ok {
@@ -245,6 +251,10 @@ impl Gateway {
         &self.inner.live
     }
 
+    pub(crate) fn known(&self) -> &Known {
+        &self.inner.known
+    }
+
     pub(crate) fn upstream(&self) -> &Upstream {
         &self.inner.upstream
     }
@@ -281,14 +291,15 @@ impl Gateway {
     }
 }
 
-fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened), OpenError> {
+fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened, Known), OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
         LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
         LockError::Io(source) => folder_error(dir, source),
     })?;
     let now: store::Now = Arc::new(move || clock.now_ms());
     let opened = Store::open(OpenOptions { path: dir.to_owned(), now, max_pages: None })?;
-    Ok((lock, opened))
+    let known = Known::load(&opened.store)?;
+    Ok((lock, opened, known))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

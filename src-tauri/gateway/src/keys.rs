@@ -43,6 +43,12 @@ impl Gateway {
         vault.key(&endpoint.name, endpoint.key_env.as_deref()).map(|found| found.secret)
     }
 
+    /// Whether a key is known, as far as the vault has been opened. Reads memory only.
+    pub(crate) fn has_key(&self, endpoint: &Endpoint) -> bool {
+        let key = |vault: &Vault| vault.key(&endpoint.name, endpoint.key_env.as_deref()).is_some();
+        self.vault().get().is_none_or(key)
+    }
+
     /// Where keys are kept, and that in words. Waits for the vault to open.
     pub async fn key_store(&self) -> (VaultState, String) {
         let vault = self.vault().wait().await;

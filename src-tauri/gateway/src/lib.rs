@@ -9,6 +9,7 @@ mod api;
 mod clock;
 mod data_dir;
 mod discover;
+mod evidence;
 mod gateway;
 mod guard;
 mod keys;

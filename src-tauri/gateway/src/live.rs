@@ -11,7 +11,9 @@ use std::{
 
 use tokio::sync::broadcast;
 
-use crate::view::{Alert, AlertKind, LiveEvent, PanelState, PanelView, SeatView, VerdictView};
+use crate::view::{
+    Alert, AlertKind, FailedOverView, LiveEvent, PanelState, PanelView, SeatView, SkippedView, VerdictView,
+};
 
 /// Events a slow listener may lag behind before it is told it missed some.
 const BACKLOG: usize = 2_048;
@@ -43,6 +45,32 @@ impl Live {
         let mut inner = self.lock();
         inner.panels.push_front(panel.clone());
         inner.send(LiveEvent::PanelStarted { panel });
+    }
+
+    /// One more model is asked.
+    pub(crate) fn seat_added(&self, panel: &str, seat: SeatView) {
+        let mut inner = self.lock();
+        let Some(view) = inner.panels.iter_mut().find(|view| view.id == panel) else { return };
+        view.seats.push(seat.clone());
+        inner.send(LiveEvent::SeatAdded { panel: panel.to_owned(), seat });
+    }
+
+    /// The shape is known, and with it who was left out.
+    pub(crate) fn shaped(&self, panel: &str, shape: &str, shape_by: &str, skipped: Vec<SkippedView>) {
+        let mut inner = self.lock();
+        let Some(view) = inner.panels.iter_mut().find(|view| view.id == panel) else { return };
+        (view.shape, view.shape_by) = (shape.to_owned(), shape_by.to_owned());
+        view.skipped.clone_from(&skipped);
+        let (panel, shape, shape_by) = (panel.to_owned(), shape.to_owned(), shape_by.to_owned());
+        inner.send(LiveEvent::PanelShaped { panel, shape, shape_by, skipped });
+    }
+
+    /// A seat passed to another model.
+    pub(crate) fn failed_over(&self, panel: &str, failed_over: FailedOverView) {
+        let mut inner = self.lock();
+        let Some(view) = inner.panels.iter_mut().find(|view| view.id == panel) else { return };
+        view.failed_over.push(failed_over.clone());
+        inner.send(LiveEvent::SeatFailedOver { panel: panel.to_owned(), failed_over });
     }
 
     /// Appends to a seat's answer. `at` is the UTF-16 length of what came before.
@@ -110,6 +138,10 @@ impl Live {
         if inner.alerts.len() < before {
             inner.send(LiveEvent::AlertCleared { kind, subject: subject.to_owned() });
         }
+    }
+
+    pub(crate) fn is_raised(&self, kind: AlertKind, subject: &str) -> bool {
+        self.lock().alerts.iter().any(|alert| alert.kind == kind && alert.subject == subject)
     }
 
     pub(crate) fn alerts(&self) -> Vec<Alert> {

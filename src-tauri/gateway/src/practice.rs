@@ -5,7 +5,7 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use catalog::{Endpoint, EndpointKind, Model, ModelRole, PRACTICE_BASE};
+use catalog::{Endpoint, EndpointKind, Model, PRACTICE_BASE};
 use futures_util::stream;
 use http::{StatusCode, header};
 use plan::{Collection, Setup};
@@ -33,7 +33,11 @@ enum Says {
     Limited(u32),
 }
 
-const SCRIPTS: [Script; 4] = [
+/// Those that are no members of the practice collection: an explorer, a stand-in, and who merges.
+const BESIDE: [&str; 3] = ["newcomer", "substitute", MERGER];
+const MERGER: &str = "editor";
+
+const SCRIPTS: [Script; 7] = [
     Script {
         served: "quick",
         description: "answers at once, in a few words",
@@ -76,6 +80,40 @@ const SCRIPTS: [Script; 4] = [
         pace: Duration::ZERO,
         says: Says::Limited(40),
     },
+    Script {
+        served: "newcomer",
+        description: "sits in explorer seats",
+        thinks: Duration::from_millis(400),
+        pace: Duration::from_millis(18),
+        says: Says::Text(
+            "I am no member of this collection: an explorer seat goes to whichever model has gone longest without \
+             work, so that one which stops being asked does not vanish by silence.\n\nTo “{prompt}” I would add one \
+             thing the others left out: decide beforehand what would change your mind. (A practice model, scripted.)",
+        ),
+    },
+    Script {
+        served: "substitute",
+        description: "takes the seat of one that fails",
+        thinks: Duration::from_millis(300),
+        pace: Duration::from_millis(16),
+        says: Says::Text(
+            "The member whose seat this is was rate limited, so I answer in its place; the failed call is kept beside \
+             mine.\n\nOn “{prompt}”: do the part you can undo today, and sleep on the part you cannot. (A practice \
+             model, scripted.)",
+        ),
+    },
+    Script {
+        served: MERGER,
+        description: "merges the others' answers",
+        thinks: Duration::from_millis(500),
+        pace: Duration::from_millis(24),
+        says: Says::Text(
+            "Begin small, with a check that can fail, and keep what is likely to change in one place.\n\n- **Agreed:** \
+             practice-quick and practice-thinker both want a check before anything else.\n- **Against:** \
+             practice-contrarian says that a check written first protects the first idea, not the best one. Nobody \
+             answered that.\n\nA real merger reads the answers; this one is scripted and knows nothing of them.",
+        ),
+    },
 ];
 
 /// Adds the practice endpoint, its models and the collection to a set-up; what is there already stays.
@@ -87,15 +125,9 @@ pub(crate) fn add_to(setup: &mut Setup) -> Collection {
     for script in &SCRIPTS {
         let alias = alias(script);
         if !setup.models.iter().any(|model| model.alias == alias) {
-            setup.models.push(Model {
-                alias,
-                endpoint: NAME.to_owned(),
-                served: script.served.to_owned(),
-                role: ModelRole::General,
-                ad_hoc: false,
-                facts: Default::default(),
-                options: Default::default(),
-            });
+            // The editor only merges.
+            let ad_hoc = script.served == MERGER;
+            setup.models.push(Model { ad_hoc, ..Model::new(alias, NAME, script.served) });
         }
     }
     if let Some(collection) = setup.collections.iter().find(|collection| collection.name == NAME) {
@@ -104,7 +136,8 @@ pub(crate) fn add_to(setup: &mut Setup) -> Collection {
     let collection = Collection {
         description: "Practice: scripted models, offline, free; to try panels and verdicts".to_owned(),
         tags: vec!["practice".to_owned()],
-        ..Collection::new(NAME, SCRIPTS.iter().map(alias))
+        merger: Some(format!("practice-{MERGER}")),
+        ..Collection::new(NAME, SCRIPTS.iter().filter(|script| !BESIDE.contains(&script.served)).map(alias))
     };
     setup.collections.push(collection.clone());
     collection

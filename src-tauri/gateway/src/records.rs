@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use plan::Shape;
 use serde_json::{Value, json};
 use store::{
-    ClearOutcome, NewVerdict, PlannedSeat, RecordFilter, RecordingState, StoreError, StoredCall, StoredPanel,
-    VerdictOutcome, VerdictRow,
+    ClearOutcome, Judged, NewVerdict, PlannedSeat, RecordFilter, RecordingState, StoreError, StoredCall,
+    StoredPanel, VerdictOutcome, VerdictRow,
 };
 
 use crate::{
@@ -67,8 +68,9 @@ impl Gateway {
         let verdict = self.without_keys(verdict);
         let call = verdict.call.clone();
         match self.store().give_verdict(verdict).await? {
-            VerdictOutcome::Given { recorded, verdict } => {
+            VerdictOutcome::Given { recorded, verdict, judged } => {
                 if recorded {
+                    self.judged(&judged, Some(verdict.useful));
                     self.verdict_changed(&call, Some(verdict_view(verdict))).await;
                 }
                 Ok(recorded)
@@ -91,13 +93,19 @@ impl Gateway {
     /// Withdraws a verdict; `false` when there was none.
     pub async fn clear_verdict(&self, call: &str, by: &str) -> Result<bool, VerdictError> {
         match self.store().clear_verdict(call.to_owned(), by.to_owned()).await? {
-            ClearOutcome::Cleared => {
+            ClearOutcome::Cleared(judged) => {
+                self.judged(&judged, None);
                 self.verdict_changed(call, None).await;
                 Ok(true)
             }
             ClearOutcome::NothingStood => Ok(false),
             ClearOutcome::UnknownCall => Err(VerdictError::UnknownCall(call.to_owned())),
         }
+    }
+
+    fn judged(&self, judged: &Judged, now: Option<bool>) {
+        let Judged { alias, shape, was } = judged;
+        self.known().evidence().verdict(alias, &Shape::new(shape.clone()), *was, now);
     }
 
     async fn verdict_changed(&self, call: &str, verdict: Option<VerdictView>) {
@@ -128,15 +136,32 @@ impl Gateway {
         Ok(Value::Object(aliases))
     }
 
+    /// Of the calls named, those that are known, answered and not judged.
+    pub fn pending(&self, calls: &[String]) -> Result<Vec<String>, StoreError> {
+        self.store().pending(calls)
+    }
+
+    /// Panels in which a query's words stand together, newest first: each with the calls in whose answer or
+    /// verdict they do, and whether they do in its prompt.
+    pub fn search(
+        &self,
+        query: &str,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<(PanelView, Vec<String>, bool)>, StoreError> {
+        let hits = self.store().search(query, before, limit)?;
+        Ok(hits.into_iter().map(|hit| (self.panel_view(hit.panel), hit.calls, hit.in_prompt)).collect())
+    }
+
     /// One call with its answer and verdict.
     pub fn call(&self, id: &str) -> Result<Option<SeatView>, StoreError> {
         Ok(self.store().call(id)?.map(seat_view))
     }
 
     fn panel_view(&self, stored: StoredPanel) -> PanelView {
-        let StoredPanel { row, state, seconds, error, calls, .. } = stored;
-        let mut ended: HashMap<String, SeatView> =
-            calls.into_iter().map(|call| (call.row.call.clone(), seat_view(call))).collect();
+        let StoredPanel { row, state, seconds, error, calls, note, failed_over_json, .. } = stored;
+        let mut ended: HashMap<String, StoredCall> =
+            calls.into_iter().map(|call| (call.row.call.clone(), call)).collect();
         let state = match state {
             store::PanelState::Done => PanelState::Done,
             store::PanelState::Failed => PanelState::Failed,
@@ -159,9 +184,16 @@ impl Gateway {
             seats: row
                 .seats
                 .into_iter()
-                .map(|seat| ended.remove(&seat.call).unwrap_or_else(|| never_ended(seat)))
+                .map(|seat| match ended.remove(&seat.call) {
+                    Some(call) => {
+                        SeatView { why: seat.why, stood_in_for: seat.stood_in_for, ..seat_view(call) }
+                    }
+                    None => never_ended(seat),
+                })
                 .collect(),
             skipped: serde_json::from_str(&row.skipped_json).unwrap_or_default(),
+            failed_over: serde_json::from_str(&failed_over_json).unwrap_or_default(),
+            note,
             error,
             practice: row.practice,
         }
@@ -173,9 +205,11 @@ fn seat_view(call: StoredCall) -> SeatView {
     SeatView {
         call: row.call,
         seat: row.seat,
-        kind: SeatKind::Member,
+        kind: kind(&row.kind),
         alias: row.alias,
         endpoint: row.endpoint,
+        why: String::new(),
+        stood_in_for: None,
         status: match row.status.as_str() {
             "ok" => SeatStatus::Ok,
             "empty" => SeatStatus::Empty,
@@ -193,14 +227,25 @@ fn seat_view(call: StoredCall) -> SeatView {
     }
 }
 
+fn kind(word: &str) -> SeatKind {
+    match word {
+        "explorer" => SeatKind::Explorer,
+        "merger" => SeatKind::Merger,
+        "reserve" => SeatKind::Reserve,
+        _ => SeatKind::Member,
+    }
+}
+
 /// A seat that was asked and whose end nobody saw.
 fn never_ended(seat: PlannedSeat) -> SeatView {
     SeatView {
         call: seat.call,
         seat: seat.seat,
-        kind: SeatKind::Member,
+        kind: kind(&seat.kind),
         alias: seat.alias,
         endpoint: seat.endpoint,
+        why: seat.why,
+        stood_in_for: seat.stood_in_for,
         status: SeatStatus::Cancelled,
         seconds: None,
         first_token_s: None,

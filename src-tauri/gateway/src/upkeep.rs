@@ -1,4 +1,4 @@
-//! What is done once a day, beside the requests: a backup, and old texts let go.
+//! What is done once a day, beside the requests: a backup, old texts let go, endpoints listed.
 
 use std::time::Duration;
 
@@ -15,12 +15,26 @@ pub(crate) fn begin(gateway: &Gateway) {
         let mut wait = FIRST;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(wait) => daily(&gateway).await,
+                () = tokio::time::sleep(wait) => {
+                    daily(&gateway).await;
+                    list_endpoints(&gateway).await;
+                }
                 () = gateway.stopping().cancelled() => return,
             }
             wait = EVERY;
         }
     });
+}
+
+/// Lists what the endpoints with registered models serve, so that the router does not pick a model that is gone.
+/// Never on the request path, and a listing that fails changes nothing.
+async fn list_endpoints(gateway: &Gateway) {
+    let snapshot = gateway.snapshot();
+    for endpoint in snapshot.setup.endpoints.iter().filter(|endpoint| !endpoint.is_practice()) {
+        if snapshot.setup.models.iter().any(|model| model.endpoint == endpoint.name) {
+            gateway.test_endpoint(endpoint).await;
+        }
+    }
 }
 
 async fn daily(gateway: &Gateway) {

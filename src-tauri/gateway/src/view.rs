@@ -21,13 +21,17 @@ pub struct PanelView {
     pub turns: u32,
     pub shape: String,
     pub shape_by: String,
-    /// `all`
+    /// `all`, `merged`; once ended, the one that was given.
     pub reply: String,
     pub state: PanelState,
     /// Whole time, once ended.
     pub seconds: Option<f64>,
+    /// In seating order, then those that joined as it ran: explorers, stand-ins, the merger.
     pub seats: Vec<SeatView>,
     pub skipped: Vec<SkippedView>,
+    pub failed_over: Vec<FailedOverView>,
+    /// Why the reply is not the one that was asked for.
+    pub note: Option<String>,
     /// Why nobody answered, when nobody did.
     pub error: Option<String>,
     /// A panel of practice models: its record is kept apart.
@@ -49,11 +53,15 @@ pub enum PanelState {
 pub struct SeatView {
     /// `<panel>.member1`: what a verdict is about.
     pub call: String,
-    /// `member1`
+    /// `member1`, `explorer`, `merger`; a stand-in's is `member1.r1`.
     pub seat: String,
     pub kind: SeatKind,
     pub alias: String,
     pub endpoint: String,
+    /// Why it was chosen, in words; empty for a member.
+    pub why: String,
+    /// The alias whose seat it took.
+    pub stood_in_for: Option<String>,
     pub status: SeatStatus,
     /// Whole time, once ended.
     pub seconds: Option<f64>,
@@ -88,17 +96,86 @@ pub enum SeatStatus {
     Ok,
     Empty,
     Error,
+    /// The panel was answered without it; it runs on.
     Late,
     /// The gateway stopped, or the caller's hang-up cancelled it.
     Cancelled,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct SkippedView {
     /// `member`
     pub seat: String,
     pub alias: String,
     pub why: String,
+}
+
+impl From<plan::SeatKind> for SeatKind {
+    fn from(kind: plan::SeatKind) -> SeatKind {
+        match kind {
+            plan::SeatKind::Member => SeatKind::Member,
+            plan::SeatKind::Explorer => SeatKind::Explorer,
+            plan::SeatKind::Merger => SeatKind::Merger,
+            plan::SeatKind::Reserve => SeatKind::Reserve,
+        }
+    }
+}
+
+/// A seat that passed to another model because the first could not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FailedOverView {
+    /// `member1`
+    pub seat: String,
+    /// The call that failed.
+    pub call: String,
+    /// The alias that failed, and the one that took its seat.
+    pub from: String,
+    pub to: String,
+    pub why: String,
+}
+
+/// A panel as it would be seated now, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PanelPreview {
+    pub shape: String,
+    pub shape_by: String,
+    /// Members, then explorers.
+    pub seats: Vec<PreviewSeat>,
+    pub skipped: Vec<SkippedView>,
+    /// Why nobody would sit, when nobody would.
+    pub refused: Option<String>,
+    /// Who would stand in for a member that fails, in order.
+    pub reserves: Vec<PreviewModel>,
+    /// The model the shape is best left to, and the one after it.
+    pub primary: Option<PreviewModel>,
+    pub second: Option<PreviewModel>,
+    /// How many models could be picked beside the members.
+    pub candidates: u32,
+    /// The others, by why not; the largest group first.
+    pub not_candidates: Vec<PreviewGroup>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PreviewSeat {
+    pub seat: String,
+    pub kind: SeatKind,
+    pub alias: String,
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PreviewModel {
+    pub alias: String,
+    /// With counts; `no evidence yet` when there is none.
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PreviewGroup {
+    pub why: String,
+    pub count: u32,
+    /// The first few of them.
+    pub some: Vec<String>,
 }
 
 /// A person's judgement of a call.
@@ -138,6 +215,8 @@ pub struct Alert {
 pub enum AlertKind {
     /// A panel in which no seat answered.
     PanelFailed,
+    /// A seat passed to a stand-in. It never stands: it is told once, as [`LiveEvent::Noticed`].
+    FailedOver,
     /// A provider refused an endpoint's key.
     KeyRefused,
     RecordingStopped,
@@ -168,7 +247,24 @@ pub enum LiveEvent {
         at: u32,
         text: String,
     },
-    /// A seat changed its state: its first token, its end.
+    /// A running panel asks one more model: an explorer, a stand-in, the merger.
+    SeatAdded {
+        panel: String,
+        seat: SeatView,
+    },
+    /// Explorers were chosen once the shape was known.
+    PanelShaped {
+        panel: String,
+        shape: String,
+        shape_by: String,
+        skipped: Vec<SkippedView>,
+    },
+    /// A seat passed to a stand-in, which is added with its own event.
+    SeatFailedOver {
+        panel: String,
+        failed_over: FailedOverView,
+    },
+    /// A seat changed its state: its first token, its end. A late seat's end comes after its panel's.
     SeatChanged {
         panel: String,
         seat: SeatView,
@@ -188,6 +284,10 @@ pub enum LiveEvent {
     /// The listener was too slow: events were left out, and a `snapshot` follows.
     Missed {},
     AlertRaised {
+        alert: Alert,
+    },
+    /// Something happened that does not stand: it is told once.
+    Noticed {
         alert: Alert,
     },
     AlertCleared {

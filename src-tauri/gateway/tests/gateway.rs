@@ -94,6 +94,7 @@ async fn events_tell_a_whole_panel() {
         prompt: "Is zero even?".to_owned(),
         system: String::new(),
         client: "test".to_owned(),
+        ..Ask::default()
     };
     let asked = gateway.ask(ask).unwrap();
     let mut answers: std::collections::HashMap<String, String> = Default::default();
@@ -113,8 +114,21 @@ async fn events_tell_a_whole_panel() {
         }
     };
     assert_eq!(ended.state, PanelState::Done);
-    let statuses: Vec<SeatStatus> = ended.seats.iter().map(|seat| seat.status).collect();
-    assert_eq!(statuses, [SeatStatus::Ok, SeatStatus::Ok, SeatStatus::Ok, SeatStatus::Error]);
+    let seats: Vec<_> = ended.seats.iter().map(|seat| (seat.seat.as_str(), seat.alias.as_str(), seat.status)).collect();
+    assert_eq!(
+        seats,
+        [
+            ("member1", "practice-quick", SeatStatus::Ok),
+            ("member2", "practice-thinker", SeatStatus::Ok),
+            ("member3", "practice-contrarian", SeatStatus::Ok),
+            ("member4", "practice-limited", SeatStatus::Error),
+            ("explorer", "practice-newcomer", SeatStatus::Ok),
+            ("member4.r1", "practice-substitute", SeatStatus::Ok),
+        ]
+    );
+    let handover = &ended.failed_over[0];
+    assert_eq!((handover.from.as_str(), handover.to.as_str()), ("practice-limited", "practice-substitute"));
+    assert_eq!(ended.seats[5].stood_in_for.as_deref(), Some("practice-limited"));
     for seat in ended.seats.iter().filter(|seat| seat.status == SeatStatus::Ok) {
         assert_eq!(answers.get(&seat.call), Some(&seat.answer), "{}", seat.alias);
     }
@@ -142,6 +156,7 @@ async fn shutting_down_lets_a_panel_finish() {
         prompt: "Still there?".to_owned(),
         system: String::new(),
         client: "test".to_owned(),
+        ..Ask::default()
     };
     let asked = gateway.ask(ask).unwrap();
     serving.shutdown().await;
@@ -150,5 +165,5 @@ async fn shutting_down_lets_a_panel_finish() {
     let again = open(folder.path()).await.unwrap();
     let panel = again.panel(&asked.panel).unwrap().unwrap();
     assert_eq!(panel.state, PanelState::Done);
-    assert_eq!(panel.seats.iter().filter(|seat| seat.status == SeatStatus::Ok).count(), 3);
+    assert_eq!(panel.seats.iter().filter(|seat| seat.status == SeatStatus::Ok).count(), 5);
 }

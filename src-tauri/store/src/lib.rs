@@ -43,6 +43,6 @@ pub use crate::{
         search::Hit,
         seats::PlannedSeat,
         setup::{SetupChange, SetupItem},
-        verdicts::{ClearOutcome, NewVerdict, VerdictEvent, VerdictOutcome, VerdictRow},
+        verdicts::{ClearOutcome, Judged, NewVerdict, VerdictEvent, VerdictOutcome, VerdictRow},
     },
 };

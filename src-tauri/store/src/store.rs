@@ -147,6 +147,20 @@ impl Store {
         })
     }
 
+    /// What the panel's task is has become known as it ran, and with it who was left out (a JSON array).
+    pub fn panel_shaped(
+        &self,
+        panel: String,
+        shape: String,
+        shape_by: String,
+        skipped_json: String,
+    ) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| {
+            panels::shape(connection, &panel, &shape, &shape_by, &skipped_json)?;
+            calls::shape(connection, &panel, &shape)
+        })
+    }
+
     /// A seat's call ended. A conflict when its id was used before.
     pub fn call_ended(&self, row: CallRow) -> Ack<()> {
         self.write(Waits::Yes, row.answer.len(), move |connection| calls::insert(connection, &row))

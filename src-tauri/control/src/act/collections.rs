@@ -1,16 +1,13 @@
 use plan::{Collection, Shape, WhenTooLarge};
 
+use wire::ReplyMode;
+
 use super::{ACTOR, refused, setup::collection_view};
 use crate::{Control, ControlError, dto::*};
 
 impl Control {
     pub async fn save_collection(&self, save: SaveCollection) -> Result<CollectionView, ControlError> {
-        let shape = match save.shape.as_str() {
-            "" => None,
-            name => Some(Shape::named(name).ok_or_else(|| {
-                ControlError::bad_input("shape", format!("shape: there is no shape \"{name}\""))
-            })?),
-        };
+        let shape = (!save.shape.is_empty()).then(|| Shape::new(save.shape.as_str()));
         let when_too_large = match save.when_too_large.as_str() {
             "" | "refuse" => WhenTooLarge::Refuse,
             "skip" => WhenTooLarge::Skip,
@@ -31,6 +28,12 @@ impl Control {
                     None => None,
                 };
                 let old = at.map(|at| setup.collections[at].clone());
+                let kept = old.as_ref().map_or(ReplyMode::All, |old| old.reply);
+                let reply = save.reply.as_deref().map_or(Ok(kept), reply_mode)?;
+                let merger = match save.merger {
+                    Some(merger) => (!merger.is_empty()).then_some(merger),
+                    None => old.and_then(|old| old.merger),
+                };
                 let collection = Collection {
                     name: save.name,
                     description: save.description.trim().to_owned(),
@@ -38,9 +41,8 @@ impl Control {
                     members: save.members,
                     shape,
                     when_too_large,
-                    // What this editor does not show stays as it was.
-                    reply: old.as_ref().map_or(wire::ReplyMode::All, |old| old.reply),
-                    merger: old.and_then(|old| old.merger),
+                    reply,
+                    merger,
                 };
                 let others: Vec<Collection> = setup
                     .collections
@@ -48,7 +50,7 @@ impl Control {
                     .filter(|it| Some(&it.name) != save.was.as_ref())
                     .cloned()
                     .collect();
-                plan::check_collection(&collection, &setup.models, &setup.settings, &others)
+                plan::check_collection(&collection, &setup.models, &setup.shapes(), &setup.settings, &others)
                     .map_err(first)?;
                 match at {
                     Some(at) => setup.collections[at] = collection,
@@ -78,6 +80,18 @@ impl Control {
             })
             .await
             .map_err(refused)
+    }
+}
+
+fn reply_mode(word: &str) -> Result<ReplyMode, ControlError> {
+    match word {
+        "all" => Ok(ReplyMode::All),
+        "merged" => Ok(ReplyMode::Merged),
+        "route" => Ok(ReplyMode::Route),
+        other => {
+            let message = format!("reply: \"{other}\" is none of all, merged, route");
+            Err(ControlError::bad_input("reply", message))
+        }
     }
 }
 

@@ -105,6 +105,7 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         Route::OllamaVersion => Ok(reply::json(StatusCode::OK, wire::ollama_version())),
         Route::OllamaRunning => Ok(reply::json(StatusCode::OK, wire::ollama_running())),
         Route::Verdict => own::verdict(call, &body::read(request).await?).await,
+        Route::Pending => own::pending(call, &body::read(request).await?).await,
         Route::Record => own::record(call, request.uri().query().unwrap_or_default()).await,
         Route::Call(id) => own::call(call, &id).await,
         Route::PracticeModels => Ok(reply::json(StatusCode::OK, practice::models().to_string())),

@@ -26,15 +26,7 @@ struct VerdictBody {
 }
 
 pub(crate) async fn verdict(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiError> {
-    let body = wire::json_value(body)?;
-    if !body.is_object() {
-        return Err(ApiError::invalid("verdict", "body: expected object"));
-    }
-    let given: VerdictBody = serde_path_to_error::deserialize(body).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { "body" } else { &path };
-        ApiError::invalid("verdict", format!("{place}: {}", error.inner()))
-    })?;
+    let given: VerdictBody = own_body(body, "verdict")?;
     if given.clear && given.useful.is_some() {
         let message = "clear: a verdict is given (\"useful\") or withdrawn (\"clear\"), not both";
         return Err(ApiError::invalid("verdict", message));
@@ -70,15 +62,53 @@ pub(crate) async fn record(call: &Call<'_>, query: &str) -> Result<Response, Api
         .as_deref()
         .and_then(|name| snapshot.collection(name))
         .is_some_and(|collection| snapshot.is_practice_collection(collection));
-    let filter = RecordFilter { collection: bare.clone(), shape: name::query(query, "shape"), practice };
+    let named = |field: &str| name::query(query, field).filter(|value| !value.is_empty());
+    let (shape, task) = (named("shape"), named("task"));
+    let filter = RecordFilter { collection: bare.clone(), shape, task: task.clone(), practice };
     let gateway = call.gateway.clone();
     let aliases = blocking(move || gateway.record(filter)).await?;
     let answer = json!({
         "collection": bare.map(|name| format!("bench/{name}")),
-        "task": name::query(query, "task"),
+        "task": task,
         "aliases": aliases,
     });
     Ok(reply::json(StatusCode::OK, answer.to_string()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PendingBody {
+    calls: Vec<String>,
+}
+
+/// Calls a caller may ask about at once.
+const PENDING: usize = 1_000;
+
+/// Of the calls named, those that wait for a verdict: known, answered, not judged.
+pub(crate) async fn pending(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiError> {
+    let PendingBody { calls } = own_body(body, "pending")?;
+    if calls.len() > PENDING {
+        return Err(ApiError::invalid(
+            "pending",
+            format!("calls: at most {PENDING} call ids, not {}", calls.len()),
+        ));
+    }
+    let gateway = call.gateway.clone();
+    let pending = blocking(move || gateway.pending(&calls)).await?;
+    Ok(reply::json(StatusCode::OK, json!({ "calls": pending }).to_string()))
+}
+
+/// A body of our own: an object, wrong values named by their path.
+fn own_body<T: serde::de::DeserializeOwned>(body: &[u8], code: &'static str) -> Result<T, ApiError> {
+    let body = wire::json_value(body)?;
+    if !body.is_object() {
+        return Err(ApiError::invalid(code, "body: expected object"));
+    }
+    serde_path_to_error::deserialize(body).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { "body" } else { &path };
+        ApiError::invalid(code, format!("{place}: {}", error.inner()))
+    })
 }
 
 pub(crate) async fn call(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {

@@ -1,6 +1,6 @@
 //! A question to a collection in any API, plain or streamed: `POST /v1/chat/completions` and its like.
 
-use std::{collections::VecDeque, io, time::Duration};
+use std::{io, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -14,10 +14,7 @@ use wire::{
 
 use super::{CONTENT_TYPE, Call, name, reply};
 use crate::{
-    panel::{
-        Asking, PanelEnd, Running, SeatEnd, Update, closing, collections_in_words, heading, run, section,
-        unknown_collection,
-    },
+    panel::{Asking, PanelEnd, Running, Update, collections_in_words, run, unknown_collection},
     setup::Snapshot,
 };
 
@@ -44,11 +41,12 @@ pub(crate) async fn ask(
     if let Some(id) = request.previous_response_id() {
         return Err(not_kept(&id));
     }
-    let collection = collection_for(&call.gateway.snapshot(), &request)?;
+    let (collection, reply_mode) = collection_for(&call.gateway.snapshot(), &request)?;
     let stream = request.stream;
     let id = call.id.trim_start_matches("req_");
     let head = ReplyHead::of(&request, id, created);
-    let seated = call.gateway.seat(Asking { collection, request, client })?;
+    let seated = call.gateway.seat(Asking { collection, reply: reply_mode, request, client })?;
+    let lossy = reply::lossy(&seated.notices);
     let running = run(call.gateway, seated);
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
     let panel = running.panel.clone();
@@ -63,7 +61,7 @@ pub(crate) async fn ask(
     if let Ok(id) = HeaderValue::from_str(&panel.id) {
         headers.insert(reply::PANEL, id);
     }
-    if let Some(lossy) = reply::lossy(&panel.notices) {
+    if let Some(lossy) = lossy {
         headers.insert(reply::LOSSY, lossy);
     }
     Ok(response)
@@ -86,13 +84,11 @@ pub(crate) fn known_collection<'a>(
 }
 
 /// The same, when a panel may answer it (wire.md §4).
-fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<String, ApiError> {
+fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<(String, ReplyMode), ApiError> {
     let (collection, mode) = known_collection(snapshot, request)?;
     let name = &collection.name;
-    match mode {
-        ReplyMode::All => {}
-        ReplyMode::Merged => return Err(not_built("merged", name)),
-        ReplyMode::Route => return Err(not_built("route", name)),
+    if mode == ReplyMode::Route {
+        return Err(not_built(name));
     }
     if request.uses_tools() {
         let message = format!(
@@ -107,7 +103,7 @@ fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<String, ApiE
         );
         return Err(ApiError::invalid("unsupported_part", message));
     }
-    Ok(name.clone())
+    Ok((name.clone(), mode))
 }
 
 /// Responses are not kept by this version, so none can be gone on from.
@@ -118,53 +114,36 @@ fn not_kept(id: &str) -> ApiError {
     ApiError::new(Kind::NotFound, Origin::Client, "previous_response_not_found", message)
 }
 
-fn not_built(mode: &str, collection: &str) -> ApiError {
+fn not_built(collection: &str) -> ApiError {
     let message = format!(
-        "model: the reply mode \"{mode}\" is not built in this version; ask for bench/{collection}:all, which gives every \
-         member's answer"
+        "model: the reply mode \"route\" is not built in this version; ask for bench/{collection}:all, which gives every \
+         member's answer, or bench/{collection}:merged"
     );
     ApiError::new(Kind::NotImplemented, Origin::Gateway, "mode_not_implemented", message)
 }
 
 async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms: f64) -> Response {
-    let mut seats: Vec<SeatEnd> = Vec::new();
     while let Some(update) = running.updates.recv().await {
-        match update {
-            Update::Seat(end) => seats.push(end),
-            Update::End(end) => {
-                seats.sort_by_key(|seat| seat.at);
-                let mut response = ended(call, &head, &running, &seats, &end);
-                response
-                    .headers_mut()
-                    .insert(reply::OVERHEAD, reply::milliseconds(before_ms + end.overhead_ms));
-                if call.dialect == Dialect::Gemini {
-                    // Its reply has no room for the bench object.
-                    response.headers_mut().insert(reply::SEATS, reply::seats(&seats));
-                }
-                return response;
-            }
+        let Update::End(end) = update else { continue };
+        let overhead_ms = before_ms + end.overhead_ms;
+        // Its reply has no room for the bench object.
+        let seats = (call.dialect == Dialect::Gemini).then(|| reply::seats(&end.seats));
+        let mut response = ended(call, &head, end);
+        response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(overhead_ms));
+        if let Some(seats) = seats {
+            response.headers_mut().insert(reply::SEATS, seats);
         }
+        return response;
     }
     call.refuse(&panel_lost(), None)
 }
 
-fn ended(
-    call: &Call<'_>,
-    head: &ReplyHead,
-    running: &Running,
-    seats: &[SeatEnd],
-    end: &PanelEnd,
-) -> Response {
+fn ended(call: &Call<'_>, head: &ReplyHead, end: PanelEnd) -> Response {
     if let Some(error) = &end.failed {
         return call.refuse(error, Some(&end.bench));
     }
-    let mut text = heading(&running.panel);
-    seats.iter().for_each(|seat| text.push_str(&section(&seat.view)));
-    text.push_str(&closing());
-    reply::json(
-        StatusCode::OK,
-        wire::format(call.dialect).encode_reply(head, &Reply::of_text(text, end.usage), Some(&end.bench)),
-    )
+    let reply = Reply::of_text(end.text, end.usage);
+    reply::json(StatusCode::OK, wire::format(call.dialect).encode_reply(head, &reply, Some(&end.bench)))
 }
 
 /// A panel always tells its end, also when it is cancelled; without one it failed inside.
@@ -177,7 +156,6 @@ fn panel_lost() -> ApiError {
 struct Streaming {
     running: Running,
     encoder: Box<dyn EventEncoder>,
-    ready: VecDeque<Bytes>,
     state: State,
 }
 
@@ -188,9 +166,8 @@ enum State {
     Failed,
 }
 
-fn streamed(running: Running, mut encoder: Box<dyn EventEncoder>, content_type: &'static str) -> Response {
-    let ready = VecDeque::from([Bytes::from(encoder.text(&heading(&running.panel)))]);
-    let streaming = Streaming { running, encoder, ready, state: State::Open };
+fn streamed(running: Running, encoder: Box<dyn EventEncoder>, content_type: &'static str) -> Response {
+    let streaming = Streaming { running, encoder, state: State::Open };
     let body = Body::from_stream(stream::unfold(streaming, |mut streaming| async move {
         let piece = streaming.next().await?;
         Some((piece, streaming))
@@ -205,9 +182,6 @@ fn streamed(running: Running, mut encoder: Box<dyn EventEncoder>, content_type: 
 
 impl Streaming {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
-        if let Some(bytes) = self.ready.pop_front() {
-            return Some(Ok(bytes));
-        }
         match self.state {
             State::Finished => return None,
             State::Failed => {
@@ -219,7 +193,7 @@ impl Streaming {
         }
         let piece = match tokio::time::timeout(KEEP_ALIVE, self.running.updates.recv()).await {
             Err(_) => self.encoder.keep_alive(Silence::Short),
-            Ok(Some(Update::Seat(end))) => self.encoder.text(&section(&end.view)),
+            Ok(Some(Update::Text(text))) => self.text(text),
             Ok(Some(Update::End(end))) => self.end(end),
             Ok(None) => {
                 self.state = State::Failed;
@@ -227,6 +201,22 @@ impl Streaming {
             }
         };
         Some(Ok(Bytes::from(piece)))
+    }
+
+    /// What has come by now goes out together: a slow reader is not sent a merge word by word.
+    fn text(&mut self, mut text: String) -> Vec<u8> {
+        let mut ended = None;
+        while let Ok(update) = self.running.updates.try_recv() {
+            match update {
+                Update::Text(more) => text.push_str(&more),
+                Update::End(end) => ended = Some(end),
+            }
+        }
+        let mut piece = self.encoder.text(&text);
+        if let Some(end) = ended {
+            piece.extend(self.end(end));
+        }
+        piece
     }
 
     fn end(&mut self, end: PanelEnd) -> Vec<u8> {
@@ -237,9 +227,7 @@ impl Streaming {
             }
             None => {
                 self.state = State::Finished;
-                let mut piece = self.encoder.text(&closing());
-                piece.extend(self.encoder.finish(end.usage, Some(&end.bench)));
-                piece
+                self.encoder.finish(end.usage, Some(&end.bench))
             }
         }
     }

@@ -24,6 +24,7 @@ pub(crate) enum Route {
     OllamaVersion,
     OllamaRunning,
     Verdict,
+    Pending,
     Record,
     /// The call id, decoded.
     Call(String),
@@ -60,7 +61,12 @@ pub(crate) fn route(method: &Method, path: &str, query: &str) -> Result<Route, A
     let route = named(path, query).ok_or_else(|| no_such_path(path))?;
     let posted = matches!(
         route,
-        Route::Ask(..) | Route::Count(_) | Route::OllamaShow | Route::Verdict | Route::PracticeChat
+        Route::Ask(..)
+            | Route::Count(_)
+            | Route::OllamaShow
+            | Route::Verdict
+            | Route::Pending
+            | Route::PracticeChat
     );
     let (allowed, fits) = match posted {
         true => ("POST", method == Method::POST),
@@ -73,6 +79,7 @@ fn named(path: &str, query: &str) -> Option<Route> {
     if let Some(own) = path.strip_prefix("/bench/") {
         return match own {
             "verdict" => Some(Route::Verdict),
+            "pending" => Some(Route::Pending),
             "record" => Some(Route::Record),
             _ => own.strip_prefix("calls/").map(|id| Route::Call(decoded(id))),
         };
@@ -216,6 +223,7 @@ mod tests {
                 Route::Ask(Form::Usual, Some("core:all".to_owned())),
             ),
             ("/bench/verdict", "", Dialect::Chat, Route::Verdict),
+            ("/bench/pending", "", Dialect::Chat, Route::Pending),
             ("/practice/v1/chat/completions", "", Dialect::Chat, Route::PracticeChat),
         ] {
             assert_eq!(route(&Method::POST, path, query).ok(), Some(wanted), "{path}");

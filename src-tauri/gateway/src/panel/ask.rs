@@ -4,24 +4,36 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use plan::{ChosenShape, Seat, Seating, SeatingInput, Skipped, ids};
+use plan::{
+    ChosenShape, Collection, Evidence, Seat, SeatKind, SeatingInput, Skipped, Unavailable, ids,
+    picker::{self, NoAnswer},
+};
+use serde_json::json;
 use wire::{
-    ApiError, Content, Encoded, Kind, Member, Message, Notice, Origin, Part, Request, Role, Target,
-    estimate_tokens,
+    ApiError, Content, Dialect, Encoded, Kind, Member, Message, Notice, Origin, ReplyMode, Request, Role,
+    Route, Target, estimate_tokens,
 };
 
+use super::reply::Outline;
 use crate::{
+    evidence::Held,
     gateway::Gateway,
     setup::Snapshot,
-    view::{PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView},
+    view::{PanelState, PanelView, SeatStatus, SeatView, SkippedView},
 };
 
 /// A question from the window or the command line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ask {
     pub collection: String,
     pub prompt: String,
     pub system: String,
+    /// `data:image/…;base64,…` or http(s) URLs.
+    pub images: Vec<String>,
+    /// Nominees.
+    pub with: Vec<String>,
+    /// `None` is the collection's own.
+    pub reply: Option<ReplyMode>,
     /// Who asks, for the record: `window`, `bench ask`.
     pub client: String,
 }
@@ -36,57 +48,80 @@ pub struct Asked {
 pub(crate) struct Asking {
     /// The collection's bare name.
     pub collection: String,
+    /// `All` or `Merged`.
+    pub reply: ReplyMode,
     pub request: Request,
     pub client: String,
 }
 
-/// A panel with its seats, before anybody is asked.
-pub(crate) struct Seated {
+/// A panel: what was asked, and all that stays as it is while it runs.
+pub(crate) struct Panel {
     pub id: String,
     pub at_ms: i64,
     pub asking: Asking,
-    pub seats: Vec<SeatPlan>,
-    pub skipped: Vec<Skipped>,
-    pub shape: ChosenShape,
-    /// What was dropped or changed on the way to the members.
-    pub notices: Vec<Notice>,
+    pub collection: Collection,
     pub practice: bool,
     pub snapshot: Arc<Snapshot>,
     /// The gateway's estimate of what the question costs a seat, in tokens.
     pub estimate: u64,
 }
 
+/// A panel with its first seats, before anybody is asked.
+pub(crate) struct Seated {
+    pub panel: Arc<Panel>,
+    pub seats: Vec<SeatPlan>,
+    pub skipped: Vec<Skipped>,
+    /// `None` while the shape picker is still to be asked, and explorers to be seated.
+    pub shape: Option<ChosenShape>,
+    /// What was dropped or changed on the way to the members.
+    pub notices: Vec<Notice>,
+}
+
 /// One seat and all it needs to be asked.
 pub(crate) struct SeatPlan {
     pub call: String,
     pub seat: Seat,
+    /// Members in their order, then explorers; a stand-in has its member's.
+    pub order: usize,
+    pub stood_in_for: Option<String>,
     pub model: Model,
     pub endpoint: Endpoint,
     /// The question in the member's dialect, without its body.
     pub encoded: Encoded,
     /// The body: attempts and the connection share it.
     pub body: Bytes,
+    pub held: Held,
 }
 
 impl Asking {
     /// A question typed by a person.
-    pub(crate) fn typed(ask: Ask) -> Asking {
-        let text = |role, text: String| Message::new(role, vec![Part::text(text)]);
-        let mut messages = Vec::new();
+    fn typed(ask: Ask, reply: ReplyMode) -> Result<Asking, ApiError> {
+        // As any client's question, so that it is held to the same rules.
+        let mut parts = vec![json!({"type": "text", "text": ask.prompt})];
+        parts.extend(ask.images.iter().map(|url| json!({"type": "image_url", "image_url": {"url": url}})));
+        let mut messages = vec![json!({"role": "user", "content": parts})];
         if !ask.system.trim().is_empty() {
-            messages.push(text(Role::System, ask.system));
+            messages.insert(0, json!({"role": "system", "content": ask.system}));
         }
-        messages.push(text(Role::User, ask.prompt));
-        let request = Request { model: format!("bench/{}", ask.collection), messages, ..Request::default() };
-        Asking { collection: ask.collection, request, client: ask.client }
+        let model = format!("bench/{}", ask.collection);
+        let body = json!({"model": model, "messages": messages, "with": ask.with}).to_string();
+        let request = wire::format(Dialect::Chat).decode_request(body.as_bytes(), &Route::default())?;
+        Ok(Asking { collection: ask.collection, reply, request, client: ask.client })
     }
 }
 
 impl Gateway {
     /// Begins a panel asked by a person at the window or the command line; it is watched by events.
     pub fn ask(&self, ask: Ask) -> Result<Asked, ApiError> {
-        let seated = self.seat(Asking::typed(ask))?;
-        let panel = seated.id.clone();
+        let snapshot = self.snapshot();
+        let set = snapshot.collection(&ask.collection).map(|collection| collection.reply);
+        // A person has no turns for a collection to route: they see what every member says.
+        let reply = match ask.reply.or(set) {
+            Some(ReplyMode::Merged) => ReplyMode::Merged,
+            _ => ReplyMode::All,
+        };
+        let seated = self.seat(Asking::typed(ask, reply)?)?;
+        let panel = seated.panel.id.clone();
         // Nobody reads the updates: whoever asked watches the events.
         let watched = super::run(self, seated);
         watched.leave_running();
@@ -104,51 +139,146 @@ impl Gateway {
                 "messages: there is no user text and no image: put the question in a message of role user";
             return Err(ApiError::invalid("empty_prompt", message));
         }
-        let estimate = estimate_tokens(&asking.request);
-        let Seating { seats, skipped, shape } = plan::seat_members(&SeatingInput {
-            collection,
-            models: &snapshot.setup.models,
-            settings: &snapshot.setup.settings,
-            has_images: asking.request.images().next().is_some(),
-            estimate_tokens: estimate,
-            nominees: &asking.request.with,
-        })?;
         let at_ms = self.clock().now_ms();
-        let id = ids::panel_id(at_ms, self.random());
-        let seats: Vec<SeatPlan> = seats
-            .into_iter()
-            .filter_map(|seat| self.seat_plan(&id, seat, &snapshot, &asking.request))
-            .collect();
+        let panel = Panel {
+            id: ids::panel_id(at_ms, self.random()),
+            at_ms,
+            practice: snapshot.is_practice_collection(collection),
+            estimate: estimate_tokens(&asking.request),
+            asking,
+            collection: collection.clone(),
+            snapshot: snapshot.clone(),
+        };
+        let (seats, (skipped, shape)) = self.choose(&panel, |input| {
+            let shape = plan::shape_without_picker(input)?;
+            let pending = shape.is_none() && picker::decider(input).is_some();
+            let shape =
+                shape.unwrap_or_else(|| picker::chosen(input.roster.shapes(), "", Err(NoAnswer::NoDecider)));
+            let mut seating = plan::seat(input, &shape)?;
+            if pending {
+                // Members do not depend on the shape: they are asked while the picker thinks.
+                seating.seats.retain(|seat| seat.kind == SeatKind::Member);
+            }
+            Ok::<_, ApiError>((seating.seats, (seating.skipped, (!pending).then_some(shape))))
+        })?;
+        let seats = self.plan_seats(&panel, seats);
         let mut notices: Vec<Notice> = Vec::new();
         for notice in seats.iter().flat_map(|seat| &seat.encoded.notices) {
             if !notices.contains(notice) {
                 notices.push(notice.clone());
             }
         }
-        let practice = snapshot.is_practice_collection(collection);
-        Ok(Seated { id, at_ms, asking, seats, skipped, shape, notices, practice, snapshot, estimate })
+        Ok(Seated { panel: Arc::new(panel), seats, skipped, shape, notices })
     }
 
-    fn seat_plan(&self, panel: &str, seat: Seat, snapshot: &Snapshot, request: &Request) -> Option<SeatPlan> {
-        let model = snapshot.model(&seat.alias)?.clone();
-        let endpoint = self.resolve(snapshot.endpoint(&model.endpoint)?);
-        let target = Target {
-            served: model.served.clone(),
-            options: model.options.clone(),
-            max_output: model.facts.max_output,
-            member: Member::of(&endpoint.name, &model.served),
-            ..Target::default()
-        };
-        let mut encoded = wire::format(endpoint.api).encode_request(request, &target);
+    /// Lets `decide` choose seats by the evidence of now, and takes them in the same step, so that no other
+    /// panel is seated in between.
+    pub(crate) fn choose<T, E>(
+        &self,
+        panel: &Panel,
+        decide: impl FnOnce(&SeatingInput<'_>) -> Result<(Vec<Seat>, T), E>,
+    ) -> Result<(Vec<(Seat, Held)>, T), E> {
+        let now_ms = self.clock().now_ms();
+        let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
+        let mut evidence = self.known().evidence();
+        let (seats, rest) = decide(&panel.input(&evidence, &unavailable, now_ms))?;
+        let seats = seats
+            .into_iter()
+            .map(|seat| {
+                let held = Held::take(self, &mut evidence, &seat.alias, now_ms);
+                (seat, held)
+            })
+            .collect();
+        Ok((seats, rest))
+    }
+
+    /// Looks at what seating the panel would be decided by, without taking a seat.
+    pub(crate) fn look<T>(&self, panel: &Panel, look: impl FnOnce(&SeatingInput<'_>) -> T) -> T {
+        let now_ms = self.clock().now_ms();
+        let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
+        let evidence = self.known().evidence();
+        look(&panel.input(&evidence, &unavailable, now_ms))
+    }
+
+    /// The seats with the question in each one's dialect. Not to be called under the evidence's lock.
+    pub(crate) fn plan_seats(&self, panel: &Panel, seats: Vec<(Seat, Held)>) -> Vec<SeatPlan> {
+        let request = &panel.asking.request;
+        seats.into_iter().filter_map(|(seat, held)| self.seat_plan(panel, seat, held, request)).collect()
+    }
+
+    /// One seat, asked `request`. `None` when its model or endpoint has just been removed.
+    pub(crate) fn seat_plan(
+        &self,
+        panel: &Panel,
+        seat: Seat,
+        held: Held,
+        request: &Request,
+    ) -> Option<SeatPlan> {
+        let model = panel.snapshot.model(&seat.alias)?.clone();
+        let endpoint = self.resolve(panel.snapshot.endpoint(&model.endpoint)?);
+        let mut encoded = wire::format(endpoint.api).encode_request(request, &target(&model, &endpoint));
         let body = Bytes::from(std::mem::take(&mut encoded.body));
-        Some(SeatPlan { call: ids::call_id(panel, &seat.seat), seat, model, endpoint, encoded, body })
+        let call = ids::call_id(&panel.id, &seat.seat);
+        let order = order(&seat);
+        Some(SeatPlan { call, seat, order, stood_in_for: None, model, endpoint, encoded, body, held })
     }
 }
 
-impl Seated {
+/// What a request to this model is built for.
+pub(crate) fn target(model: &Model, endpoint: &Endpoint) -> Target {
+    Target {
+        served: model.served.clone(),
+        options: model.options.clone(),
+        max_output: model.facts.max_output,
+        member: Member::of(&endpoint.name, &model.served),
+        ..Target::default()
+    }
+}
+
+/// Where a seat's section stands: members by their number, then explorers, then the merger.
+fn order(seat: &Seat) -> usize {
+    let number = |name: &str| name.split('.').next().and_then(|digits| digits.parse().ok());
+    match seat.kind {
+        SeatKind::Member | SeatKind::Reserve => {
+            seat.seat.strip_prefix("member").and_then(number).unwrap_or_default()
+        }
+        SeatKind::Explorer => 100 + seat.seat.strip_prefix("explorer").and_then(number).unwrap_or(1),
+        SeatKind::Merger => 1000,
+    }
+}
+
+impl Panel {
+    fn input<'a>(
+        &'a self,
+        evidence: &'a Evidence,
+        unavailable: &'a dyn Fn(&Model) -> Option<Unavailable>,
+        now_ms: i64,
+    ) -> SeatingInput<'a> {
+        let request = &self.asking.request;
+        let setup = &self.snapshot.setup;
+        SeatingInput {
+            collection: &self.collection,
+            roster: &self.snapshot.roster,
+            settings: &setup.settings,
+            evidence,
+            unavailable,
+            has_images: request.images().next().is_some(),
+            documents: false,
+            audio: false,
+            estimate_tokens: self.estimate,
+            nominees: &request.with,
+            now_ms,
+        }
+    }
+
     /// The panel as it begins: everybody is waiting. A key that was pasted into the question is masked in what
     /// is shown and kept; the members get the question as it is.
-    pub(crate) fn view(&self, gateway: &Gateway) -> PanelView {
+    pub(crate) fn view(
+        &self,
+        gateway: &Gateway,
+        shape: Option<&ChosenShape>,
+        skipped: &[Skipped],
+    ) -> PanelView {
         let request = &self.asking.request;
         let turns =
             request.messages.iter().filter(|message| matches!(message.role, Role::User | Role::Assistant));
@@ -160,27 +290,67 @@ impl Seated {
             system: gateway.scrub(&request.system_text()),
             prompt: gateway.scrub(&prompt_for_record(request)),
             turns: turns.count() as u32,
-            shape: self.shape.shape.name().to_owned(),
-            shape_by: self.shape.by.to_owned(),
-            reply: "all".to_owned(),
+            shape: shape.map(|shape| shape.shape.name().to_owned()).unwrap_or_default(),
+            shape_by: shape.map(|shape| shape.by.clone()).unwrap_or_default(),
+            reply: reply_word(self.asking.reply).to_owned(),
             state: PanelState::Running,
             seconds: None,
-            seats: self.seats.iter().map(SeatPlan::view).collect(),
-            skipped: self.skipped.iter().map(skipped_view).collect(),
+            seats: Vec::new(),
+            skipped: skipped_views(skipped),
+            failed_over: Vec::new(),
+            note: None,
             error: None,
             practice: self.practice,
         }
     }
+
+    /// What a reply says of it.
+    pub(crate) fn outline<'a>(
+        &'a self,
+        shape: &'a ChosenShape,
+        seats: &[Seat],
+        skipped: &'a [Skipped],
+    ) -> Outline<'a> {
+        let count = |kind: SeatKind| seats.iter().filter(|seat| seat.kind == kind).count();
+        Outline {
+            id: &self.id,
+            collection: &self.asking.collection,
+            shape: shape.shape.name(),
+            shape_by: &shape.by,
+            members: count(SeatKind::Member),
+            explorers: count(SeatKind::Explorer),
+            skipped,
+        }
+    }
+}
+
+pub(crate) fn reply_word(reply: ReplyMode) -> &'static str {
+    match reply {
+        ReplyMode::All => "all",
+        ReplyMode::Merged => "merged",
+        ReplyMode::Route => "route",
+    }
+}
+
+pub(crate) fn skipped_views(skipped: &[Skipped]) -> Vec<SkippedView> {
+    let view = |skipped: &Skipped| SkippedView {
+        seat: skipped.seat.to_owned(),
+        alias: skipped.alias.clone(),
+        why: skipped.why.clone(),
+    };
+    skipped.iter().map(view).collect()
 }
 
 impl SeatPlan {
-    fn view(&self) -> SeatView {
+    pub(crate) fn view(&self) -> SeatView {
         SeatView {
             call: self.call.clone(),
             seat: self.seat.seat.clone(),
-            kind: SeatKind::Member,
+            kind: self.seat.kind.into(),
             alias: self.model.alias.clone(),
             endpoint: self.endpoint.name.clone(),
+            why: self.why().to_owned(),
+            stood_in_for: self.stood_in_for.clone(),
             status: SeatStatus::Waiting,
             seconds: None,
             first_token_s: None,
@@ -191,10 +361,11 @@ impl SeatPlan {
             verdict: None,
         }
     }
-}
 
-fn skipped_view(skipped: &Skipped) -> SkippedView {
-    SkippedView { seat: skipped.seat.to_owned(), alias: skipped.alias.clone(), why: skipped.why.clone() }
+    /// Why it was chosen; that a member is one needs no saying.
+    pub(crate) fn why(&self) -> &str {
+        if self.seat.kind == SeatKind::Member { "" } else { &self.seat.why }
+    }
 }
 
 /// The last user turn as the record keeps it: text as it is, images as placeholders.
@@ -205,7 +376,8 @@ fn prompt_for_record(request: &Request) -> String {
     parts_for_record(message)
 }
 
-fn parts_for_record(message: &Message) -> String {
+/// A turn as text, images as placeholders.
+pub(crate) fn parts_for_record(message: &Message) -> String {
     let texts: Vec<String> = message
         .parts
         .iter()

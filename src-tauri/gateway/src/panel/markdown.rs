@@ -1,35 +1,47 @@
 //! The reply as markdown, in pieces: joined, the pieces are the whole (panel.md §6).
 
-use super::{ask::Seated, seat::status_word};
-use crate::view::{SeatStatus, SeatView};
+use plan::Skipped;
+
+use super::{reply::Outline, seat::status_word};
+use crate::view::{SeatKind, SeatStatus, SeatView};
 
 /// Error text that fits a section.
 const ERROR_CHARS: usize = 300;
 
-pub(crate) fn heading(panel: &Seated) -> String {
-    let members = match panel.seats.len() {
-        1 => "1 member".to_owned(),
-        many => format!("{many} members"),
+pub(crate) fn heading(panel: &Outline<'_>) -> String {
+    let counted = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        many => format!("{many} {word}s"),
     };
+    let mut who = counted(panel.members, "member");
+    if panel.explorers > 0 {
+        who.push_str(&format!(", {}", counted(panel.explorers, "explorer")));
+    }
     let mut text = format!(
-        "# bench/{}\n\nPanel `{}`: {members}; shape {} ({}).\n\n",
-        panel.asking.collection,
-        panel.id,
-        panel.shape.shape.name(),
-        panel.shape.by
+        "# bench/{}\n\nPanel `{}`: {who}; shape {} ({}).\n\n",
+        panel.collection, panel.id, panel.shape, panel.shape_by
     );
     if !panel.skipped.is_empty() {
-        let list: Vec<String> =
-            panel.skipped.iter().map(|skipped| format!("{} ({})", skipped.alias, skipped.why)).collect();
+        let named = |skipped: &Skipped| format!("{} ({})", skipped.alias, skipped.why);
+        let list: Vec<String> = panel.skipped.iter().map(named).collect();
         text.push_str(&format!("Not asked: {}.\n\n", list.join("; ")));
     }
     text
 }
 
-pub(crate) fn section(seat: &SeatView) -> String {
+/// One seat. `failed` says why the one it stands in for did not answer.
+pub(crate) fn section(seat: &SeatView, failed: Option<&str>) -> String {
+    let kind = match seat.kind {
+        SeatKind::Explorer => "explorer",
+        _ => "member",
+    };
     let status = status_word(seat.status);
     let seconds = seat.seconds.unwrap_or_default();
-    let mut text = format!("## member — {}\n\n`{}` · {status} · {seconds:.1} s\n\n", seat.alias, seat.call);
+    let mut text = format!("## {kind} — {}\n\n`{}` · {status} · {seconds:.1} s", seat.alias, seat.call);
+    if let Some(alias) = &seat.stood_in_for {
+        text.push_str(&format!(" · for {alias}, which failed: {}", inline(failed.unwrap_or("no answer"))));
+    }
+    text.push_str("\n\n");
     match seat.status {
         SeatStatus::Ok => text.push_str(seat.answer.trim_end()),
         SeatStatus::Empty => {
@@ -37,12 +49,10 @@ pub(crate) fn section(seat: &SeatView) -> String {
                 "*It answered with nothing: usually its token budget was too small for its thinking.*",
             );
         }
-        _ => {
-            let error = wire::redact::shorten(&seat.error, ERROR_CHARS);
-            // Asterisks and line ends would break out of the italics.
-            let error = error.replace('*', "\\*").split_whitespace().collect::<Vec<_>>().join(" ");
-            text.push_str(&format!("*{error}*"));
+        SeatStatus::Late => {
+            text.push_str("*It had not answered when the others were done; its answer will be on record.*");
         }
+        _ => text.push_str(&format!("*{}*", inline(&seat.error))),
     }
     text.push_str("\n\n");
     text
@@ -52,4 +62,10 @@ pub(crate) fn closing() -> String {
     "---\n\nJudge an answer: POST /bench/verdict with {\"call\": \"…\", \"useful\": true or false}, and where it helps \
      \"note\", \"real\" and \"false\" (lists of claims); or press U or N in the Benchwarmers window.\n"
         .to_owned()
+}
+
+/// A provider's words within a line: asterisks and line ends would break out of it.
+fn inline(error: &str) -> String {
+    let error = wire::redact::shorten(error, ERROR_CHARS);
+    error.replace('*', "\\*").split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,13 +1,17 @@
 //! Panels: one prompt put to several seats.
 
 mod ask;
+mod failover;
+mod finish;
 mod markdown;
+mod merge;
+mod picker;
+mod preview;
+mod put_together;
 mod reply;
 mod run;
 mod seat;
 
 pub use ask::{Ask, Asked};
-pub(crate) use ask::{Asking, Seated, collections_in_words, unknown_collection};
-pub(crate) use markdown::{closing, heading, section};
+pub(crate) use ask::{Asking, Panel, collections_in_words, unknown_collection};
 pub(crate) use run::{PanelEnd, Running, Update, run};
-pub(crate) use seat::SeatEnd;

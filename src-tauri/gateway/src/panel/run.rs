@@ -1,28 +1,29 @@
-//! A panel's run: seats side by side, each told as it ends, then the panel's end.
+//! A panel's run: seats side by side, each told as it ends, stand-ins for those that fail, then the reply.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, pin::Pin, sync::Arc, time::Duration};
 
+use plan::{ChosenShape, Seat, SeatKind, Skipped};
 use serde_json::Value;
-use store::{PanelEnd as PanelEndRow, PanelOutcome, PanelRow, PlannedSeat};
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wire::{ApiError, Class, Kind, Origin, Usage, estimate_text_tokens};
+use wire::{ApiError, ReplyMode, UpstreamError, Usage};
 
 use super::{
-    ask::{Seated, request_for_record},
-    reply::bench_object,
+    ask::{Panel, SeatPlan, Seated},
+    markdown::{heading, section},
+    picker,
     seat::{SeatEnd, run_seat},
 };
 use crate::{
-    alerts,
+    evidence::Held,
     gateway::Gateway,
-    view::{PanelState, PanelView, SeatStatus},
+    view::{FailedOverView, SeatStatus, SeatView},
 };
 
 /// A panel on its way, as its caller sees it. Dropping it is hanging up.
 pub(crate) struct Running {
-    pub panel: Arc<Seated>,
-    pub updates: mpsc::Receiver<Update>,
+    pub panel: Arc<Panel>,
+    pub updates: mpsc::UnboundedReceiver<Update>,
     hang_up: Option<DropGuard>,
 }
 
@@ -37,190 +38,330 @@ impl Running {
 
 #[expect(clippy::large_enum_variant, reason = "a handful a panel, moved once")]
 pub(crate) enum Update {
-    Seat(SeatEnd),
+    /// The next piece of a streamed reply.
+    Text(String),
     /// The last one.
     End(PanelEnd),
 }
 
 pub(crate) struct PanelEnd {
+    /// The whole reply's text, for a caller who does not stream; its sections stand in seating order.
+    pub text: String,
     pub bench: Value,
+    pub seats: Vec<SeatView>,
     pub usage: Usage,
     /// Nobody answered.
     pub failed: Option<ApiError>,
-    /// Time beyond the slowest seat, in milliseconds.
+    /// The gateway's own time: before anybody was asked, and after the last one was done, in milliseconds.
     pub overhead_ms: f64,
 }
 
 /// Begins a panel. It runs in the gateway's own tasks, so that a caller who leaves does not stop it (unless
-/// the owner set it so); the channel holds every update it will ever send, so it never waits for its caller.
+/// the owner set it so). Updates are not waited for: together they are no larger than the answers, which are
+/// held anyway.
 pub(crate) fn run(gateway: &Gateway, seated: Seated) -> Running {
-    let panel = Arc::new(seated);
-    let (sender, updates) = mpsc::channel(panel.seats.len() + 1);
+    let panel = seated.panel.clone();
+    let (sender, updates) = mpsc::unbounded_channel();
     let cancel = gateway.closing().child_token();
     let hang_up = match panel.snapshot.setup.settings.panel_on_hangup {
         plan::OnHangup::Finish => None,
         plan::OnHangup::Cancel => Some(cancel.clone().drop_guard()),
     };
-    gateway.panel_tasks().spawn(run_to_end(gateway.clone(), panel.clone(), sender, cancel));
+    gateway.panel_tasks().spawn(run_to_end(gateway.clone(), seated, sender, cancel));
     Running { panel, updates, hang_up }
 }
 
+type Picking = Pin<Box<dyn Future<Output = ChosenShape> + Send>>;
+
 async fn run_to_end(
     gateway: Gateway,
-    panel: Arc<Seated>,
-    updates: mpsc::Sender<Update>,
+    seated: Seated,
+    updates: mpsc::UnboundedSender<Update>,
     cancel: CancellationToken,
 ) {
-    let begun = Instant::now();
-    let view = panel.view(&gateway);
-    let row = panel_row(&gateway, &panel, view.clone());
-    gateway.live().started(view);
-    // Not waited for: the writer keeps the order, so no call can be on disk before its panel.
-    drop(gateway.store().panel_started(row));
-
-    let mut running = JoinSet::new();
-    let mut seat_of = HashMap::new();
-    for at in 0..panel.seats.len() {
-        let task = running.spawn(run_seat(gateway.clone(), panel.clone(), at));
-        seat_of.insert(task.id(), at);
+    let mut picking: Option<Picking> = seated
+        .shape
+        .is_none()
+        .then(|| Box::pin(picker::pick(gateway.clone(), seated.panel.clone())) as Picking);
+    let mut run = Run::begin(gateway, seated, updates);
+    while !(run.open.is_empty() && picking.is_none()) {
+        let grace = run.grace_ends().filter(|_| picking.is_none());
+        tokio::select! {
+            joined = run.running.join_next_with_id(), if !run.running.is_empty() => match joined {
+                Some(Ok((_, end))) => run.seat_ended(end),
+                Some(Err(error)) => run.seat_lost(&error),
+                None => {}
+            },
+            shape = picked(&mut picking) => {
+                picking = None;
+                run.shaped(shape);
+            }
+            () = until(grace) => {
+                run.leave_late();
+                break;
+            }
+            () = cancel.cancelled() => {
+                run.running.shutdown().await;
+                run.open.clear();
+                break;
+            }
+        }
     }
-    let mut ended: Vec<SeatEnd> = Vec::with_capacity(panel.seats.len());
-    loop {
-        let joined = tokio::select! {
-            joined = running.join_next_with_id() => joined,
-            () = cancel.cancelled() => break,
+    let given = run.put_together(&cancel).await;
+    run.finish(given).await;
+}
+
+async fn picked(picking: &mut Option<Picking>) -> ChosenShape {
+    match picking {
+        Some(picking) => picking.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A panel while it runs.
+pub(super) struct Run {
+    pub(super) gateway: Gateway,
+    pub(super) panel: Arc<Panel>,
+    pub(super) updates: mpsc::UnboundedSender<Update>,
+    pub(super) running: JoinSet<SeatEnd>,
+    /// Which call a task is.
+    tasks: HashMap<tokio::task::Id, String>,
+    /// Calls that have not ended.
+    pub(super) open: HashMap<String, Open>,
+    /// Every seat so far, failed ones and stand-ins among them.
+    pub(super) seats: Vec<Seat>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) shape: Option<ChosenShape>,
+    /// Seats whose section the reply has: no failed member that another stands in for.
+    pub(super) ended: Vec<SeatEnd>,
+    pub(super) failed_over: Vec<FailedOverView>,
+    /// Why those failed that another stands in for.
+    pub(super) handed_over: Vec<Option<UpstreamError>>,
+    /// Ends that the evidence has not been told of: the shape they count for is not known yet.
+    untold: Vec<(String, i64, Held)>,
+    /// Sections that wait for the heading.
+    waiting: Vec<String>,
+    members_done: Instant,
+    /// Before anybody was asked.
+    pub(super) before: Duration,
+    /// When the last provider was done, or waiting for it was given up.
+    pub(super) last_done: Instant,
+    pub(super) begun: Instant,
+}
+
+/// A seat that has not ended.
+pub(super) struct Open {
+    pub(super) seat: Seat,
+    pub(super) order: usize,
+    pub(super) view: SeatView,
+}
+
+impl Run {
+    fn begin(gateway: Gateway, seated: Seated, updates: mpsc::UnboundedSender<Update>) -> Run {
+        let Seated { panel, seats, skipped, shape, notices } = seated;
+        let begun = Instant::now();
+        let mut run = Run {
+            gateway,
+            panel,
+            updates,
+            running: JoinSet::new(),
+            tasks: HashMap::new(),
+            open: HashMap::new(),
+            seats: seats.iter().map(|plan| plan.seat.clone()).collect(),
+            skipped,
+            shape,
+            ended: Vec::with_capacity(seats.len()),
+            failed_over: Vec::new(),
+            handed_over: Vec::new(),
+            untold: Vec::new(),
+            waiting: Vec::new(),
+            members_done: begun,
+            before: Duration::ZERO,
+            last_done: begun,
+            begun,
         };
-        match joined {
-            Some(Ok((_, end))) => {
-                // A caller who has left is told nothing.
-                let _ = updates.try_send(Update::Seat(end.clone()));
-                ended.push(end);
-            }
-            Some(Err(error)) => {
-                tracing::error!(panel = panel.id, seat = seat_of.get(&error.id()), "a seat's task failed");
-            }
-            None => break,
+        run.started(&seats, &notices);
+        for plan in seats {
+            run.ask(plan);
+        }
+        run.before = begun.elapsed();
+        run.say_heading();
+        run
+    }
+
+    /// Asks one seat.
+    pub(super) fn ask(&mut self, plan: SeatPlan) {
+        let open = Open { seat: plan.seat.clone(), order: plan.order, view: plan.view() };
+        self.open.insert(plan.call.clone(), open);
+        let call = plan.call.clone();
+        let task = self.running.spawn(run_seat(self.gateway.clone(), self.panel.clone(), plan, |_| {}));
+        self.tasks.insert(task.id(), call);
+    }
+
+    fn seat_ended(&mut self, mut end: SeatEnd) {
+        self.open.remove(&end.view.call);
+        self.last_done = self.last_done.max(end.done);
+        self.tell_evidence(&mut end);
+        if self.stands_in(&end) {
+            self.handed_over.push(end.error);
+            return;
+        }
+        if matches!(end.seat.kind, SeatKind::Member | SeatKind::Reserve) && self.members_open() == 0 {
+            self.members_done = Instant::now();
+        }
+        self.say_section(&end);
+        self.ended.push(end);
+    }
+
+    pub(super) fn seat_lost(&mut self, error: &tokio::task::JoinError) {
+        let call = self.tasks.get(&error.id()).cloned().unwrap_or_default();
+        tracing::error!(call, "a seat's task failed");
+        self.open.remove(&call);
+    }
+
+    /// A seat's work counts for its shape; until that is known it waits, and its seat is held.
+    pub(super) fn tell_evidence(&mut self, end: &mut SeatEnd) {
+        let Some(held) = end.held.take() else { return };
+        self.untold.push((end.view.alias.clone(), end.at_ms, held));
+        if self.shape.is_some() {
+            self.tell_all();
         }
     }
-    running.shutdown().await;
-    let end = finish(&gateway, &panel, ended, begun.elapsed()).await;
-    let _ = updates.try_send(Update::End(end));
-}
 
-/// Closes the panel in the live view and on disk.
-async fn finish(gateway: &Gateway, panel: &Seated, mut ended: Vec<SeatEnd>, took: Duration) -> PanelEnd {
-    ended.sort_by_key(|end| end.at);
-    let slowest = ended.iter().filter_map(|end| end.view.seconds).fold(0.0, f64::max);
-    let overhead_ms = ((took.as_secs_f64() - slowest).max(0.0) * 1e6).round() / 1e3;
-    let failed = failure(panel, &ended);
-    let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
-    let error = failed.as_ref().map(|error| error.message.clone());
-    let state = if failed.is_some() { PanelState::Failed } else { PanelState::Done };
-
-    gateway.live().ended(&panel.id, |view| {
-        view.state = state;
-        view.seconds = Some(seconds);
-        view.error = error.clone();
-        for seat in &mut view.seats {
-            if matches!(seat.status, SeatStatus::Waiting | SeatStatus::Answering) {
-                seat.status = SeatStatus::Cancelled;
-            }
+    pub(super) fn tell_all(&mut self) {
+        let Some(ChosenShape { shape, .. }) = &self.shape else { return };
+        let told = std::mem::take(&mut self.untold);
+        let mut evidence = self.gateway.known().evidence();
+        for (alias, at_ms, _) in &told {
+            evidence.offload(alias, shape, *at_ms);
         }
-    });
-    alerts::after_panel(gateway, panel, error.as_deref());
-    let on_disk = gateway.store().panel_ended(PanelEndRow {
-        id: panel.id.clone(),
-        seconds,
-        state: if failed.is_some() { PanelOutcome::Failed } else { PanelOutcome::Done },
-        error,
-        overhead_ms,
-    });
-    let live = gateway.live().clone();
-    let id = panel.id.clone();
-    gateway.panel_tasks().spawn(async move {
-        // Whether it could be written or not: what is not on disk is not kept in memory for ever.
-        let _ = on_disk.await;
-        live.on_disk(&id);
-    });
-    let usage = usage(panel, &ended);
-    PanelEnd { bench: bench_object(panel, &ended), usage, failed, overhead_ms }
-}
-
-/// The sum of the seats' own counts where known, else the estimate.
-fn usage(panel: &Seated, ended: &[SeatEnd]) -> Usage {
-    let answered = || ended.iter().filter(|end| end.error.is_none());
-    // Counts are the providers' word: two absurd ones must not cost the panel.
-    let sum = |counts: &mut dyn Iterator<Item = u64>| Some(counts.fold(0, u64::saturating_add));
-    Usage {
-        input: sum(&mut answered().map(|end| end.usage.input.unwrap_or(panel.estimate))),
-        output: sum(&mut answered()
-            .map(|end| end.usage.output.unwrap_or_else(|| estimate_text_tokens(&end.view.answer)))),
-        ..Usage::default()
+        // Dropping what was held takes the lock again.
+        drop(evidence);
+        drop(told);
     }
-}
 
-/// The error of a panel in which nobody answered: 429 when every failure was a rate limit, else 502.
-fn failure(panel: &Seated, ended: &[SeatEnd]) -> Option<ApiError> {
-    if ended.iter().any(|end| end.view.status == SeatStatus::Ok) {
-        return None;
+    /// The picker has spoken: explorers are chosen for its shape.
+    fn shaped(&mut self, shape: ChosenShape) {
+        let sits = |seats: &[Seat], alias: &str| seats.iter().any(|seat| seat.alias == alias);
+        let seats = &self.seats;
+        let chosen = self.gateway.choose(&self.panel, |input| {
+            let mut seating = plan::seat(input, &shape)?;
+            // A stand-in may have come meanwhile that the router would have chosen.
+            seating.seats.retain(|seat| seat.kind == SeatKind::Explorer && !sits(seats, &seat.alias));
+            Ok::<_, plan::SeatingError>((seating.seats, seating.skipped))
+        });
+        self.shape = Some(shape);
+        let explorers = match chosen {
+            Ok((explorers, skipped)) => {
+                self.skipped = skipped;
+                self.gateway.plan_seats(&self.panel, explorers)
+            }
+            Err(error) => {
+                tracing::warn!(panel = self.panel.id, %error, "no explorers");
+                Vec::new()
+            }
+        };
+        self.record_shape();
+        self.tell_all();
+        for plan in explorers {
+            self.seat_added(&plan);
+            self.ask(plan);
+        }
+        self.say_heading();
     }
-    let reasons: Vec<String> = ended
-        .iter()
-        .map(|end| match &end.error {
-            Some(_) => format!("{}: {}", end.view.alias, wire::redact::shorten(&end.view.error, 200)),
-            None => format!("{}: an empty answer", end.view.alias),
-        })
-        .collect();
-    let message = if reasons.is_empty() {
-        format!("The panel of bench/{} was stopped before anybody answered.", panel.asking.collection)
-    } else {
-        format!("No seat of bench/{} answered. {}", panel.asking.collection, reasons.join("; "))
-    };
-    let rate_limited = |end: &SeatEnd| {
-        end.error.as_ref().is_some_and(|error| error.class == Class::Capacity && error.status == Some(429))
-    };
-    let all_limited = !ended.is_empty() && ended.iter().all(rate_limited);
-    let (kind, code) =
-        if all_limited { (Kind::RateLimit, "all_rate_limited") } else { (Kind::Upstream, "no_answer") };
-    let mut error = ApiError::new(kind, Origin::Upstream, code, message);
-    if all_limited {
-        error.retry_after = ended.iter().filter_map(|end| end.error.as_ref()?.retry_after).min();
-    }
-    Some(error)
-}
 
-fn panel_row(gateway: &Gateway, panel: &Seated, view: PanelView) -> PanelRow {
-    let skipped: Vec<Value> = panel
-        .skipped
-        .iter()
-        .map(|skipped| serde_json::json!({"seat": skipped.seat, "alias": skipped.alias, "why": skipped.why}))
-        .collect();
-    PanelRow {
-        id: panel.id.clone(),
-        at_ms: panel.at_ms,
-        collection: view.collection,
-        shape: view.shape,
-        shape_by: view.shape_by,
-        reply: view.reply,
-        caller: "local".to_owned(),
-        client: view.client,
-        system: view.system,
-        prompt: view.prompt,
-        turns: view.turns,
-        request_json: gateway.scrub(&request_for_record(&panel.asking.request)),
-        skipped_json: Value::Array(skipped).to_string(),
-        lossy_json: serde_json::to_string(&panel.notices).unwrap_or_default(),
-        practice: panel.practice,
-        seats: panel
-            .seats
-            .iter()
-            .map(|plan| PlannedSeat {
-                call: plan.call.clone(),
-                seat: plan.seat.seat.clone(),
-                kind: "member".to_owned(),
-                alias: plan.model.alias.clone(),
-                endpoint: plan.endpoint.name.clone(),
+    pub(super) fn members_open(&self) -> usize {
+        let is_member = |open: &&Open| matches!(open.seat.kind, SeatKind::Member | SeatKind::Reserve);
+        self.open.values().filter(is_member).count()
+    }
+
+    /// When explorers are no longer waited for: only once every member is done, and there was one.
+    fn grace_ends(&self) -> Option<Instant> {
+        let had_members = self.seats.iter().any(|seat| seat.kind == SeatKind::Member);
+        let grace = self.panel.snapshot.setup.settings.explorer_grace;
+        (had_members && self.members_open() == 0 && !self.open.is_empty())
+            .then(|| self.members_done + Duration::from_secs(grace.into()))
+    }
+
+    /// The panel is answered without those that have not ended. They run on.
+    fn leave_late(&mut self) {
+        self.last_done = Instant::now();
+        let mut late: Vec<SeatEnd> = self
+            .open
+            .values()
+            .map(|open| SeatEnd {
+                order: open.order,
+                seat: open.seat.clone(),
+                view: SeatView {
+                    status: SeatStatus::Late,
+                    seconds: Some((self.begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0),
+                    ..open.view.clone()
+                },
+                error: None,
+                usage: Usage::default(),
+                done: self.last_done,
+                at_ms: 0,
+                held: None,
             })
-            .collect(),
+            .collect();
+        late.sort_by_key(|end| end.order);
+        for end in late {
+            self.gateway
+                .live()
+                .seat_changed(&self.panel.id, &end.view.call, |seat| seat.status = SeatStatus::Late);
+            self.say_section(&end);
+            self.ended.push(end);
+        }
+    }
+
+    fn gives_all(&self) -> bool {
+        self.panel.asking.reply != ReplyMode::Merged
+    }
+
+    fn say_heading(&mut self) {
+        if self.shape.is_none() || !self.gives_all() {
+            return;
+        }
+        let text = self.heading();
+        self.say(text);
+        for section in std::mem::take(&mut self.waiting) {
+            self.say(section);
+        }
+    }
+
+    fn say_section(&mut self, end: &SeatEnd) {
+        if !self.gives_all() {
+            return;
+        }
+        let text = self.section(end);
+        match self.shape {
+            Some(_) => self.say(text),
+            None => self.waiting.push(text),
+        }
+    }
+
+    pub(super) fn heading(&self) -> String {
+        let general = ChosenShape { shape: plan::Shape::GENERAL, by: "the default".to_owned() };
+        let shape = self.shape.as_ref().unwrap_or(&general);
+        heading(&self.panel.outline(shape, &self.seats, &self.skipped))
+    }
+
+    pub(super) fn section(&self, end: &SeatEnd) -> String {
+        let first = self.failed_over.iter().find(|it| Some(&it.from) == end.view.stood_in_for.as_ref());
+        section(&end.view, first.map(|failed| failed.why.as_str()))
+    }
+
+    /// A piece of a streamed reply. A caller who has left is told nothing.
+    pub(super) fn say(&self, text: String) {
+        if self.panel.asking.request.stream {
+            let _ = self.updates.send(Update::Text(text));
+        }
     }
 }

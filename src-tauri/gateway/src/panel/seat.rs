@@ -5,16 +5,18 @@ use std::{
     time::Duration,
 };
 
+use plan::Seat;
 use store::CallRow;
 use tokio::{sync::Notify, time::Instant};
 use wire::{Class, UpstreamError, Usage};
 
-use super::ask::{SeatPlan, Seated};
+use super::ask::{Panel, SeatPlan};
 use crate::{
     alerts,
+    evidence::Held,
     gateway::Gateway,
     upstream::{CallEnd, Limits, Outcome},
-    view::{SeatStatus, SeatView},
+    view::{SeatKind, SeatStatus, SeatView},
 };
 
 /// Pieces of an answer are shown at most this often: the eye sees no more, and the live view's lock is spared.
@@ -27,17 +29,28 @@ const ERROR_CHARS: usize = 300;
 const ON_DISK: Duration = Duration::from_millis(250);
 
 /// A seat when it is over.
-#[derive(Clone)]
 pub(crate) struct SeatEnd {
-    pub at: usize,
+    /// The order of its section.
+    pub order: usize,
+    pub seat: Seat,
     pub view: SeatView,
     pub error: Option<UpstreamError>,
     pub usage: Usage,
+    /// When the provider was done: what comes after is the gateway's own time.
+    pub done: Instant,
+    /// When it ended, as the record has it: ms since 1970.
+    pub at_ms: i64,
+    /// Dropped once the evidence has been told.
+    pub held: Option<Held>,
 }
 
-/// Asks the seat's member and writes down what came, before anybody is told.
-pub(crate) async fn run_seat(gateway: Gateway, panel: Arc<Seated>, at: usize) -> SeatEnd {
-    let plan = &panel.seats[at];
+/// Asks the seat's model and writes down what came, before anybody is told. `on_text` gets the answer's pieces.
+pub(crate) async fn run_seat(
+    gateway: Gateway,
+    panel: Arc<Panel>,
+    plan: SeatPlan,
+    mut on_text: impl FnMut(&str),
+) -> SeatEnd {
     let started_ms = gateway.clock().now_ms();
     let settings = &panel.snapshot.setup.settings;
     let limits = Limits {
@@ -49,18 +62,27 @@ pub(crate) async fn run_seat(gateway: Gateway, panel: Arc<Seated>, at: usize) ->
     let asked =
         gateway.upstream().ask(&plan.endpoint, &plan.encoded, plan.body.clone(), key, limits, |text| {
             watcher.take(text);
+            on_text(text);
         });
     let outcome = cleaned(&gateway, watcher.follow(asked).await);
+    let done = Instant::now();
     alerts::after_call(&gateway, &plan.endpoint, &outcome);
-    end(&gateway, &panel, plan, at, started_ms, outcome).await
+    if let Some(it) = panel.snapshot.roster.get(&plan.model.alias) {
+        match &outcome.end {
+            CallEnd::Error(error) => gateway.note_limits(it, Some(error)),
+            CallEnd::Ok => gateway.note_limits(it, None),
+            CallEnd::Empty => {}
+        }
+    }
+    end(&gateway, &panel, plan, started_ms, done, outcome).await
 }
 
 async fn end(
     gateway: &Gateway,
-    panel: &Seated,
-    plan: &SeatPlan,
-    at: usize,
+    panel: &Panel,
+    plan: SeatPlan,
     started_ms: i64,
+    done: Instant,
     outcome: Outcome,
 ) -> SeatEnd {
     let (status, error) = match outcome.end {
@@ -68,27 +90,21 @@ async fn end(
         CallEnd::Empty => (SeatStatus::Empty, None),
         CallEnd::Error(error) => (SeatStatus::Error, Some(error)),
     };
-    let error_text = error.as_ref().map(describe).unwrap_or_default();
     let view = SeatView {
-        call: plan.call.clone(),
-        seat: plan.seat.seat.clone(),
-        kind: crate::view::SeatKind::Member,
-        alias: plan.model.alias.clone(),
-        endpoint: plan.endpoint.name.clone(),
         status,
         seconds: Some(round(outcome.seconds)),
         first_token_s: outcome.first_token_s.map(round),
         tokens_in: outcome.usage.input,
         tokens_out: outcome.usage.output,
         answer: outcome.answer,
-        error: error_text,
-        verdict: None,
+        error: error.as_ref().map(describe).unwrap_or_default(),
+        ..plan.view()
     };
     let on_disk = gateway.store().call_ended(CallRow {
         call: view.call.clone(),
         panel: panel.id.clone(),
         seat: view.seat.clone(),
-        kind: "member".to_owned(),
+        kind: kind_word(view.kind).to_owned(),
         alias: view.alias.clone(),
         endpoint: view.endpoint.clone(),
         served: plan.model.served.clone(),
@@ -111,7 +127,25 @@ async fn end(
     // Written down before its last byte goes out; a disk that is slow or full does not hold the answer back.
     let _ = tokio::time::timeout(ON_DISK, on_disk).await;
     gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
-    SeatEnd { at, view, error, usage: outcome.usage }
+    let at_ms = started_ms.saturating_add((round(outcome.seconds) * 1000.0) as i64);
+    let SeatPlan { order, seat, held, .. } = plan;
+    SeatEnd { order, seat, view, error, usage: outcome.usage, done, at_ms, held: Some(held) }
+}
+
+impl SeatEnd {
+    /// Why its seat is handed to another model: a want of capacity. `None` for an answer, and for what another
+    /// model would not mend or the owner must know (a bad request, a key).
+    pub(crate) fn hands_over(&self) -> Option<String> {
+        let Some(error) = &self.error else {
+            return (self.view.status == SeatStatus::Empty).then(|| "an empty answer".to_owned());
+        };
+        let by_class = matches!(
+            error.class,
+            Class::Capacity | Class::Paywalled | Class::Timeout | Class::Network | Class::Empty
+        );
+        let by_status = error.status.is_some_and(|status| matches!(status, 402 | 408 | 429) || status >= 500);
+        (by_class || by_status).then(|| self.view.error.clone())
+    }
 }
 
 /// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
@@ -157,6 +191,15 @@ pub(crate) fn status_word(status: SeatStatus) -> &'static str {
         SeatStatus::Late => "late",
         SeatStatus::Cancelled => "cancelled",
         SeatStatus::Waiting | SeatStatus::Answering | SeatStatus::Error => "error",
+    }
+}
+
+pub(crate) fn kind_word(kind: SeatKind) -> &'static str {
+    match kind {
+        SeatKind::Member => "member",
+        SeatKind::Explorer => "explorer",
+        SeatKind::Merger => "merger",
+        SeatKind::Reserve => "reserve",
     }
 }
 

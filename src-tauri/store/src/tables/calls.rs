@@ -164,6 +164,20 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
     search::add(connection, Text::Answer, connection.last_insert_rowid(), &row.answer)
 }
 
+/// The shape of a panel's calls, where they ended before it was known.
+pub(crate) fn shape(connection: &Connection, panel: &str, shape: &str) -> Result<(), Fault> {
+    connection
+        .prepare_cached("UPDATE calls SET shape = ?2 WHERE panel = ?1")?
+        .execute(params![panel, shape])?;
+    Ok(())
+}
+
+/// Whose work a call is, and for which shape.
+pub(crate) fn work(connection: &Connection, call: &str) -> Result<Option<(String, String)>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT alias, shape FROM calls WHERE call = ?1")?;
+    Ok(statement.query_row([call], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
 /// SQLite has no NaN: it would become NULL, which the column refuses.
 pub(crate) fn finite(seconds: f64) -> f64 {
     if seconds.is_finite() { seconds } else { 0.0 }
@@ -193,10 +207,6 @@ pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<Store
         stored.verdict = verdicts::standing(connection, &stored.row.call)?;
     }
     Ok(calls)
-}
-
-pub(crate) fn is_known(connection: &Connection, call: &str) -> Result<bool, Fault> {
-    Ok(connection.prepare_cached("SELECT 1 FROM calls WHERE call = ?1")?.exists([call])?)
 }
 
 /// Whether a call answered and was not judged, seat or merger.

@@ -170,6 +170,19 @@ pub(crate) fn insert(connection: &Connection, row: &PanelRow) -> Result<(), Faul
     seats::insert(connection, &row.id, &row.seats)
 }
 
+pub(crate) fn shape(
+    connection: &Connection,
+    panel: &str,
+    shape: &str,
+    shape_by: &str,
+    skipped_json: &str,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached("UPDATE panels SET shape = ?2, shape_by = ?3, skipped = ?4 WHERE id = ?1")?
+        .execute(params![panel, shape, shape_by, skipped_json])?;
+    Ok(())
+}
+
 pub(crate) fn end(connection: &Connection, end: &PanelEnd) -> Result<(), Fault> {
     let state = match end.state {
         PanelOutcome::Done => PanelState::Done,

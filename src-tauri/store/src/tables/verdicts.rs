@@ -65,14 +65,25 @@ pub enum VerdictOutcome {
     Given {
         recorded: bool,
         verdict: VerdictRow,
+        judged: Judged,
     },
     UnknownCall,
 }
 
+/// What was judged, and what stood before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    pub alias: String,
+    /// Empty where the panel's own record was lost.
+    pub shape: String,
+    /// The verdict that stood: useful or not; `None` for none.
+    pub was: Option<bool>,
+}
+
 /// What became of withdrawing a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClearOutcome {
-    Cleared,
+    Cleared(Judged),
     /// No verdict stood; nothing was written.
     NothingStood,
     UnknownCall,
@@ -89,10 +100,11 @@ pub struct VerdictEvent {
 }
 
 pub(crate) fn give(connection: &Connection, new: &NewVerdict, at_ms: i64) -> Result<VerdictOutcome, Fault> {
-    if !calls::is_known(connection, &new.call)? {
+    let Some((alias, shape)) = calls::work(connection, &new.call)? else {
         return Ok(VerdictOutcome::UnknownCall);
-    }
+    };
     let old = standing(connection, &new.call)?;
+    let judged = Judged { alias, shape, was: old.as_ref().map(|old| old.useful) };
     let (note, real, false_claims) = match &old {
         Some(old) => (old.note.clone(), old.real.clone(), old.false_claims.clone()),
         None => Default::default(),
@@ -108,12 +120,12 @@ pub(crate) fn give(connection: &Connection, new: &NewVerdict, at_ms: i64) -> Res
     };
     match old {
         Some(old) if says_the_same(&old, &verdict) => {
-            Ok(VerdictOutcome::Given { recorded: false, verdict: old })
+            Ok(VerdictOutcome::Given { recorded: false, verdict: old, judged })
         }
         _ => {
             unseat(connection, &new.call)?;
             insert(connection, &verdict)?;
-            Ok(VerdictOutcome::Given { recorded: true, verdict })
+            Ok(VerdictOutcome::Given { recorded: true, verdict, judged })
         }
     }
 }
@@ -124,9 +136,10 @@ pub(crate) fn clear(
     by: &str,
     at_ms: i64,
 ) -> Result<ClearOutcome, Fault> {
-    if !calls::is_known(connection, call)? {
+    let Some((alias, shape)) = calls::work(connection, call)? else {
         return Ok(ClearOutcome::UnknownCall);
-    }
+    };
+    let was = standing(connection, call)?.map(|old| old.useful);
     if unseat(connection, call)? == 0 {
         return Ok(ClearOutcome::NothingStood);
     }
@@ -136,7 +149,7 @@ pub(crate) fn clear(
              VALUES (?1, ?2, ?3, 0, NULL, '', '[]', '[]')",
         )?
         .execute(params![call, at_ms, by])?;
-    Ok(ClearOutcome::Cleared)
+    Ok(ClearOutcome::Cleared(Judged { alias, shape, was }))
 }
 
 const COLUMNS: &str = "call, at_ms, by_whom, useful, note, real_claims, false_claims";

@@ -1,0 +1,134 @@
+//! What decides who is asked, in memory: the evidence, the cooldowns, and what endpoints last listed.
+//!
+//! Both locks are held for as long as a panel is seated, never across an await, and no disk is read under them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use catalog::{EndpointKind, Model};
+use plan::{Cooldowns, Evidence, Reach, Registered, Shape, Tally, Unavailable};
+use store::{ShapeRecord, Store, StoreError};
+use wire::{Class, UpstreamError};
+
+use crate::{gateway::Gateway, setup::Snapshot, view::AlertKind};
+
+pub(crate) struct Known {
+    evidence: Mutex<Evidence>,
+    cooldowns: Mutex<Cooldowns>,
+    /// What each endpoint served when it was last listed; of one never listed nothing is known.
+    listed: Mutex<HashMap<String, HashSet<String>>>,
+}
+
+impl Known {
+    /// Rebuilt from the records. Blocks.
+    pub(crate) fn load(store: &Store) -> Result<Known, StoreError> {
+        let mut evidence = Evidence::default();
+        for ShapeRecord { shape, record } in store.record_by_shape()? {
+            let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+            let counts = Tally {
+                useful: small(record.useful),
+                judged: small(record.judged),
+                offloads: small(record.offloads),
+                last_offload_ms: Some(record.last_at_ms),
+            };
+            evidence.add(&record.alias, &Shape::new(shape), counts);
+        }
+        let (evidence, cooldowns, listed) = (Mutex::new(evidence), Mutex::default(), Mutex::default());
+        Ok(Known { evidence, cooldowns, listed })
+    }
+
+    pub(crate) fn evidence(&self) -> MutexGuard<'_, Evidence> {
+        self.evidence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn cooldowns(&self) -> MutexGuard<'_, Cooldowns> {
+        self.cooldowns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an endpoint serves, by its listing.
+    pub(crate) fn listed(&self, endpoint: &str, served: impl Iterator<Item = String>) {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.insert(endpoint.to_owned(), served.collect());
+    }
+
+    fn is_unlisted(&self, model: &Model, snapshot: &Snapshot) -> bool {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(listing) = listed.get(&model.endpoint).filter(|listing| !listing.contains(&model.served))
+        else {
+            return false;
+        };
+        // A listing that names none of its models calls them something else: it says nothing of this one.
+        let mut of_endpoint = snapshot.setup.models.iter().filter(|other| other.endpoint == model.endpoint);
+        of_endpoint.any(|other| listing.contains(&other.served))
+    }
+}
+
+/// A model's seat, from when it is chosen until it ends: meanwhile another panel looks for its explorers
+/// elsewhere.
+pub(crate) struct Held {
+    gateway: Gateway,
+    alias: String,
+}
+
+impl Held {
+    /// Takes a seat that was chosen under `evidence`'s lock.
+    pub(crate) fn take(gateway: &Gateway, evidence: &mut Evidence, alias: &str, now_ms: i64) -> Held {
+        evidence.seated(alias, now_ms);
+        Held { gateway: gateway.clone(), alias: alias.to_owned() }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.gateway.known().evidence().released(&self.alias);
+    }
+}
+
+impl Gateway {
+    /// Why a model cannot be picked at this moment.
+    pub(crate) fn unavailable(&self, snapshot: &Snapshot, model: &Model, now_ms: i64) -> Option<Unavailable> {
+        if let Some(until_ms) = snapshot.roster.get(&model.alias).and_then(|it| self.cooling(it, now_ms)) {
+            return Some(Unavailable::Cooling { until_ms });
+        }
+        if self.known().is_unlisted(model, snapshot) {
+            return Some(Unavailable::Unlisted);
+        }
+        let endpoint = snapshot.endpoint(&model.endpoint)?;
+        let wants_key = matches!(endpoint.kind(), EndpointKind::Provider | EndpointKind::Aggregator);
+        let refused = self.live().is_raised(AlertKind::KeyRefused, &endpoint.name);
+        (refused || (wants_key && !self.has_key(endpoint))).then_some(Unavailable::NoKey)
+    }
+
+    /// Until when a model is left alone.
+    pub(crate) fn cooling(&self, it: &Registered, now_ms: i64) -> Option<i64> {
+        self.known().cooldowns().cooling(&it.model, &it.connection, now_ms)
+    }
+
+    /// What a call's end says of its model's limits.
+    pub(crate) fn note_limits(&self, it: &Registered, error: Option<&UpstreamError>) {
+        let mut cooldowns = self.known().cooldowns();
+        match error {
+            None => cooldowns.succeeded(&it.model, &it.connection),
+            Some(error) if error.class == Class::Capacity && is_limit(error) => {
+                let stated =
+                    error.retry_after.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
+                cooldowns.limited(&it.model, &it.connection, reach(error), stated, self.clock().now_ms());
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// A rate limit, and not a server that is busy for a moment.
+fn is_limit(error: &UpstreamError) -> bool {
+    error.status.is_none_or(|status| status == 429) || error.retry_after.is_some()
+}
+
+/// How far the provider's words say a limit reaches.
+fn reach(error: &UpstreamError) -> Reach {
+    let said = error.message.to_lowercase();
+    let whole = ["account", "organization", "organisation", "api key", "your key", "credits", "workspace"];
+    if whole.iter().any(|word| said.contains(word)) { Reach::Connection } else { Reach::Model }
+}

@@ -1,0 +1,69 @@
+//! The shape picker's call: a small decision model says what the task is, for the explorers' sake (panel.md §2).
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use plan::{
+    ChosenShape,
+    picker::{self, NoAnswer, Question},
+};
+use wire::{Message, Part, Raw, Request, Role, StructuredOutput};
+
+use super::ask::{Panel, target};
+use crate::{
+    gateway::Gateway,
+    upstream::{CallEnd, Limits},
+};
+
+/// After so long the shape is `general`. The members have been asked meanwhile.
+const WAIT: Duration = Duration::from_secs(10);
+/// A choice is one line of JSON; some models think before they write it.
+const MAX_OUTPUT: u64 = 2_000;
+
+/// Asks the panel's decision model what its task is. There is always a shape: what goes wrong is `general`, and
+/// its `by` says why.
+pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
+    let shapes = panel.snapshot.roster.shapes();
+    let model = gateway.look(&panel, |input| picker::decider(input).cloned());
+    let Some(model) = model else { return picker::chosen(shapes, "", Err(NoAnswer::NoDecider)) };
+    let Some(endpoint) = panel.snapshot.endpoint(&model.endpoint) else {
+        return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));
+    };
+    let endpoint = gateway.resolve(endpoint);
+    let question = picker::question(shapes, &panel.asking.request.last_user_text());
+    let mut encoded =
+        wire::format(endpoint.api).encode_request(&request(question), &target(&model, &endpoint));
+    let body = Bytes::from(std::mem::take(&mut encoded.body));
+    let asked = async {
+        let key = gateway.key(&endpoint).await;
+        let limits = Limits { whole: WAIT, idle: WAIT };
+        gateway.upstream().ask(&endpoint, &encoded, body, key, limits, |_| {}).await
+    };
+    let answer = match tokio::time::timeout(WAIT, asked).await {
+        Err(_) => Err(NoAnswer::Late),
+        Ok(outcome) => match outcome.end {
+            CallEnd::Ok => Ok(outcome.answer),
+            CallEnd::Error(error) if error.class == wire::Class::Timeout => Err(NoAnswer::Late),
+            CallEnd::Empty | CallEnd::Error(_) => Err(NoAnswer::Failed),
+        },
+    };
+    picker::chosen(shapes, &model.alias, answer.as_deref().map_err(|no_answer| *no_answer))
+}
+
+fn request(question: Question) -> Request {
+    let Question { system, prompt, schema } = question;
+    Request {
+        messages: vec![
+            Message::new(Role::System, vec![Part::text(system)]),
+            Message::new(Role::User, vec![Part::text(prompt)]),
+        ],
+        max_output: Some(MAX_OUTPUT),
+        structured_output: Some(StructuredOutput::Schema {
+            name: Some("shape".to_owned()),
+            description: None,
+            schema: Raw::from(&schema),
+            strict: Some(true),
+        }),
+        ..Request::default()
+    }
+}

@@ -1,0 +1,150 @@
+//! The seats have ended: what the reply is made of. Every answer, one of them, or a merge of them.
+
+use plan::{Mergers, Seat, Skipped};
+use tokio_util::sync::CancellationToken;
+use wire::estimate_tokens;
+
+use super::{
+    markdown::closing,
+    merge,
+    reply::Given,
+    run::{Run, Update},
+    seat::{SeatEnd, run_seat},
+};
+use crate::{
+    evidence::Held,
+    view::{SeatStatus, SeatView},
+};
+
+/// What the reply is, and what it cost to write it.
+pub(super) struct PutTogether {
+    pub(super) given: Given,
+    pub(super) text: String,
+    /// Mergers that were asked, failed ones too.
+    pub(super) merges: Vec<SeatEnd>,
+}
+
+impl Run {
+    pub(super) async fn put_together(&mut self, cancel: &CancellationToken) -> PutTogether {
+        self.ended.sort_by_key(|end| end.order);
+        let answered: Vec<SeatView> = self
+            .ended
+            .iter()
+            .filter(|end| end.view.status == SeatStatus::Ok)
+            .map(|end| end.view.clone())
+            .collect();
+        let asked_to_merge = self.panel.asking.reply == wire::ReplyMode::Merged;
+        match (asked_to_merge, answered.as_slice()) {
+            (false, _) | (true, []) => {
+                let given =
+                    Given { reply: if asked_to_merge { "merged" } else { "all" }, ..Given::default() };
+                self.say(closing());
+                PutTogether { given, text: self.every_answer(), merges: Vec::new() }
+            }
+            (true, [only]) => self.only(only),
+            (true, answers) => self.merge(answers, cancel).await,
+        }
+    }
+
+    /// One answer needs no merging.
+    fn only(&self, only: &SeatView) -> PutTogether {
+        let text = format!("{}{}", only.answer.trim_end(), merge::only_answer(only, &self.ended));
+        self.say(text.clone());
+        let note = Some(format!("not merged: {} alone answered", only.alias));
+        PutTogether { given: Given { reply: "merged", note, merger: None }, text, merges: Vec::new() }
+    }
+
+    async fn merge(&mut self, answers: &[SeatView], cancel: &CancellationToken) -> PutTogether {
+        let request = merge::request(&self.panel.asking.request, answers);
+        let estimate = estimate_tokens(&request);
+        let shape = self.shape.as_ref().map_or(plan::Shape::GENERAL, |shape| shape.shape.clone());
+        let chosen = self.gateway.choose(&self.panel, |input| {
+            let Mergers { seats, skipped } = plan::mergers(input, &shape, estimate);
+            Ok::<_, std::convert::Infallible>((seats, skipped))
+        });
+        let Ok((seats, skipped)) = chosen;
+        let mut merges = Vec::new();
+        let mut why: Vec<String> =
+            skipped.iter().map(|Skipped { alias, why, .. }| format!("{alias}: {why}")).collect();
+        let mut broken_off = false;
+        for (seat, held) in seats {
+            let Some(end) = self.ask_merger(seat, held, &request, cancel).await else { break };
+            let view = end.view.clone();
+            merges.push(end);
+            if view.status == SeatStatus::Ok {
+                let text = merge::attribution(&view, &self.ended);
+                self.say(text.clone());
+                let text = format!("{}{text}", view.answer.trim_end());
+                return PutTogether {
+                    given: Given { reply: "merged", merger: Some(view), note: None },
+                    text,
+                    merges,
+                };
+            }
+            let failed = if view.status == SeatStatus::Empty { "an empty answer" } else { &view.error };
+            why.push(format!("{}: {failed}", view.alias));
+            if !view.answer.is_empty() {
+                // Its words are out; nobody goes on with another's.
+                broken_off = true;
+                break;
+            }
+        }
+        self.not_merged(merges, &why, broken_off)
+    }
+
+    async fn ask_merger(
+        &mut self,
+        seat: Seat,
+        held: Held,
+        request: &wire::Request,
+        cancel: &CancellationToken,
+    ) -> Option<SeatEnd> {
+        let plan = self.gateway.seat_plan(&self.panel, seat, held, request)?;
+        self.seat_added(&plan);
+        let (updates, gateway) = (self.updates.clone(), self.gateway.clone());
+        let streams = self.panel.asking.request.stream;
+        let on_text = move |text: &str| {
+            if streams {
+                let _ = updates.send(Update::Text(gateway.scrub(text)));
+            }
+        };
+        let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, on_text);
+        let mut end = tokio::select! {
+            end = asked => end,
+            () = cancel.cancelled() => return None,
+        };
+        self.last_done = self.last_done.max(end.done);
+        self.tell_evidence(&mut end);
+        Some(end)
+    }
+
+    /// Every answer instead, with why.
+    fn not_merged(&self, merges: Vec<SeatEnd>, why: &[String], broken_off: bool) -> PutTogether {
+        let why = match why {
+            [] => "nobody may merge".to_owned(),
+            why => why.join("; "),
+        };
+        let (note, before) = match broken_off {
+            true => (format!("the merge broke off ({why})"), "\n\n---\n\n"),
+            false => (format!("not merged ({why})"), ""),
+        };
+        let begun = merges.last().map_or("", |end| end.view.answer.trim_end());
+        let rest = format!(
+            "{before}*Every answer follows: {}.*\n\n{}",
+            note.replace('*', "\\*"),
+            self.every_answer()
+        );
+        self.say(rest.clone());
+        let text = if broken_off { format!("{begun}{rest}") } else { rest };
+        let merger = merges.last().map(|end| end.view.clone());
+        PutTogether { given: Given { reply: "all", merger, note: Some(note) }, text, merges }
+    }
+
+    /// The heading, a section for every seat in seating order, and how to judge.
+    fn every_answer(&self) -> String {
+        let mut text = self.heading();
+        self.ended.iter().for_each(|end| text.push_str(&self.section(end)));
+        text.push_str(&closing());
+        text
+    }
+}
