@@ -5,7 +5,7 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use catalog::{Endpoint, EndpointKind, Model, ModelRole, PRACTICE_BASE};
+use catalog::{Endpoint, EndpointKind, Model, PRACTICE_BASE};
 use futures_util::stream;
 use http::{StatusCode, header};
 use plan::{Collection, Setup};
@@ -87,15 +87,7 @@ pub(crate) fn add_to(setup: &mut Setup) -> Collection {
     for script in &SCRIPTS {
         let alias = alias(script);
         if !setup.models.iter().any(|model| model.alias == alias) {
-            setup.models.push(Model {
-                alias,
-                endpoint: NAME.to_owned(),
-                served: script.served.to_owned(),
-                role: ModelRole::General,
-                ad_hoc: false,
-                facts: Default::default(),
-                options: Default::default(),
-            });
+            setup.models.push(Model::new(alias, NAME, script.served));
         }
     }
     if let Some(collection) = setup.collections.iter().find(|collection| collection.name == NAME) {

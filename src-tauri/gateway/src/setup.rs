@@ -4,13 +4,15 @@ use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 use catalog::{Endpoint, EndpointKind, Model};
-use plan::{Collection, Setup};
+use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
 
 /// What a request reads: no lock, no database.
 pub struct Snapshot {
     pub setup: Setup,
+    /// What seating reads of it.
+    pub(crate) roster: Roster,
     endpoints: HashMap<String, usize>,
     models: HashMap<String, usize>,
     collections: HashMap<String, usize>,
@@ -21,7 +23,8 @@ impl Snapshot {
         let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
         let models = index(setup.models.iter().map(|model| &model.alias));
         let collections = index(setup.collections.iter().map(|collection| &collection.name));
-        Snapshot { setup, endpoints, models, collections }
+        let roster = Roster::new(&setup);
+        Snapshot { setup, roster, endpoints, models, collections }
     }
 
     pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
@@ -108,6 +111,7 @@ impl SetupState {
 const ENDPOINT: &str = "endpoint";
 const MODEL: &str = "model";
 const COLLECTION: &str = "collection";
+const SHAPE: &str = "shape";
 const SETTINGS: &str = "settings";
 
 fn to_items(setup: &Setup) -> Vec<SetupItem> {
@@ -126,6 +130,9 @@ fn to_items(setup: &Setup) -> Vec<SetupItem> {
     for collection in &setup.collections {
         add(COLLECTION, &collection.name, serde_json::to_string(collection));
     }
+    for rule in &setup.shapes {
+        add(SHAPE, rule.name.name(), serde_json::to_string(rule));
+    }
     add(SETTINGS, SETTINGS, serde_json::to_string(&setup.settings));
     items
 }
@@ -137,6 +144,7 @@ fn from_items(items: Vec<SetupItem>) -> Setup {
             ENDPOINT => serde_json::from_str(&item.body).map(|it| setup.endpoints.push(it)),
             MODEL => serde_json::from_str(&item.body).map(|it| setup.models.push(it)),
             COLLECTION => serde_json::from_str(&item.body).map(|it| setup.collections.push(it)),
+            SHAPE => serde_json::from_str(&item.body).map(|it| setup.shapes.push(it)),
             SETTINGS => serde_json::from_str(&item.body).map(|it| setup.settings = it),
             _ => continue,
         };

@@ -3,13 +3,16 @@ use serde::Deserialize;
 use serde_json::error::Category;
 
 use crate::{
-    Collection, Settings, SetupError,
+    Collection, Settings, SetupError, ShapeRule,
     setup::{OnHangup, SETUP_VERSION},
 };
 
 /// A set-up file as it was read (setup-file.md): well formed, not yet checked against anything.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with version, endpoints, models, collections, settings")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with version, endpoints, models, collections, shapes, settings"
+)]
 pub struct SetupFile {
     pub version: u32,
     #[serde(default)]
@@ -18,6 +21,8 @@ pub struct SetupFile {
     pub models: Vec<Model>,
     #[serde(default)]
     pub collections: Vec<Collection>,
+    #[serde(default)]
+    pub shapes: Vec<ShapeRule>,
     #[serde(default)]
     pub settings: NamedSettings,
 }

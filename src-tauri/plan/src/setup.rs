@@ -1,7 +1,7 @@
 use catalog::{Endpoint, FieldError, Model};
 use serde::{Deserialize, Serialize};
 
-use crate::Collection;
+use crate::{Collection, ShapeRule, Shapes};
 
 /// Everything the owner has set up; the same shape as the set-up file (setup-file.md). Never a secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Setup {
     pub models: Vec<Model>,
     #[serde(default)]
     pub collections: Vec<Collection>,
+    /// Shapes that the owner added, or put in place of a built-in one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<ShapeRule>,
     #[serde(default)]
     pub settings: Settings,
 }
@@ -70,6 +73,11 @@ impl Settings {
 }
 
 impl Setup {
+    /// The shape table: the built-in shapes and the owner's.
+    pub fn shapes(&self) -> Shapes {
+        Shapes::with(&self.shapes)
+    }
+
     /// Whether this alias is a model of the built-in practice endpoint.
     pub fn is_practice_model(&self, alias: &str) -> bool {
         self.models.iter().any(|model| model.alias == alias && self.is_practice_endpoint(&model.endpoint))
@@ -87,6 +95,7 @@ impl Default for Setup {
             endpoints: Vec::new(),
             models: Vec::new(),
             collections: Vec::new(),
+            shapes: Vec::new(),
             settings: Settings::default(),
         }
     }

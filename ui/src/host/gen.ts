@@ -230,8 +230,11 @@ export type LiveEvent =
   | { type: "alert_raised"; alert: Alert }
   | { type: "alert_cleared"; kind: AlertKind; subject: string };
 
-/** What a model is for. */
-export type ModelRole = "general" | "code" | "light" | "vision" | "image" | "decision";
+/**
+ * What a model is for: a word. Which roles there are is said by the shapes that admit them, so an owner adds
+ * a role by adding it to a shape.
+ */
+export type ModelRole = string;
 
 export type ModelView = {
   alias: string;

@@ -5,12 +5,7 @@ use crate::{Control, ControlError, dto::*};
 
 impl Control {
     pub async fn save_collection(&self, save: SaveCollection) -> Result<CollectionView, ControlError> {
-        let shape = match save.shape.as_str() {
-            "" => None,
-            name => Some(Shape::named(name).ok_or_else(|| {
-                ControlError::bad_input("shape", format!("shape: there is no shape \"{name}\""))
-            })?),
-        };
+        let shape = (!save.shape.is_empty()).then(|| Shape::new(save.shape.as_str()));
         let when_too_large = match save.when_too_large.as_str() {
             "" | "refuse" => WhenTooLarge::Refuse,
             "skip" => WhenTooLarge::Skip,
@@ -48,7 +43,7 @@ impl Control {
                     .filter(|it| Some(&it.name) != save.was.as_ref())
                     .cloned()
                     .collect();
-                plan::check_collection(&collection, &setup.models, &setup.settings, &others)
+                plan::check_collection(&collection, &setup.models, &setup.shapes(), &setup.settings, &others)
                     .map_err(first)?;
                 match at {
                     Some(at) => setup.collections[at] = collection,

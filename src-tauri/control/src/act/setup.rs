@@ -101,7 +101,7 @@ pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
         alias: model.alias.clone(),
         endpoint: model.endpoint.clone(),
         served: model.served.clone(),
-        role: model.role,
+        role: model.role.clone(),
         ad_hoc: model.ad_hoc,
         facts: model.facts.clone(),
         practice: snapshot.is_practice(&model.alias),
@@ -115,7 +115,7 @@ pub(super) fn collection_view(snapshot: &Snapshot, collection: &Collection) -> C
         description: collection.description.clone(),
         tags: collection.tags.clone(),
         members: collection.members.clone(),
-        shape: collection.shape.map(|shape| shape.name().to_owned()).unwrap_or_default(),
+        shape: collection.shape.as_ref().map(|shape| shape.name().to_owned()).unwrap_or_default(),
         reply: match collection.reply {
             wire::ReplyMode::All => "all",
             wire::ReplyMode::Merged => "merged",

@@ -94,7 +94,7 @@ fn entry(snapshot: &Snapshot, collection: &Collection, id: String) -> ModelEntry
         description: collection.description.clone(),
         tags: collection.tags.clone(),
         members: collection.members.clone(),
-        shape: collection.shape.map(|shape| shape.name().to_owned()),
+        shape: collection.shape.as_ref().map(|shape| shape.name().to_owned()),
         explorers: 0,
         reply: ReplyMode::All,
         merger: collection.merger.clone(),

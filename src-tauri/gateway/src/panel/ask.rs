@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use plan::{ChosenShape, Seat, Seating, SeatingInput, Skipped, ids};
+use plan::{ChosenShape, Evidence, Seat, Seating, SeatingInput, Settings, Shape, Skipped, ids};
 use wire::{
     ApiError, Content, Encoded, Kind, Member, Message, Notice, Origin, Part, Request, Role, Target,
     estimate_tokens,
@@ -105,15 +105,25 @@ impl Gateway {
             return Err(ApiError::invalid("empty_prompt", message));
         }
         let estimate = estimate_tokens(&asking.request);
-        let Seating { seats, skipped, shape } = plan::seat_members(&SeatingInput {
+        // This version asks members only: no explorer seat is offered, so no evidence is looked at either.
+        let settings = Settings { max_explorers: 0, ..snapshot.setup.settings.clone() };
+        let at_ms = self.clock().now_ms();
+        let input = SeatingInput {
             collection,
-            models: &snapshot.setup.models,
-            settings: &snapshot.setup.settings,
+            roster: &snapshot.roster,
+            settings: &settings,
+            evidence: &Evidence::default(),
+            unavailable: &|_| None,
             has_images: asking.request.images().next().is_some(),
+            documents: false,
+            audio: false,
             estimate_tokens: estimate,
             nominees: &asking.request.with,
-        })?;
-        let at_ms = self.clock().now_ms();
+            now_ms: at_ms,
+        };
+        let shape = plan::shape_without_picker(&input)?
+            .unwrap_or_else(|| ChosenShape { shape: Shape::GENERAL, by: "the default".to_owned() });
+        let Seating { seats, skipped, shape } = plan::seat(&input, &shape)?;
         let id = ids::panel_id(at_ms, self.random());
         let seats: Vec<SeatPlan> = seats
             .into_iter()
@@ -161,7 +171,7 @@ impl Seated {
             prompt: gateway.scrub(&prompt_for_record(request)),
             turns: turns.count() as u32,
             shape: self.shape.shape.name().to_owned(),
-            shape_by: self.shape.by.to_owned(),
+            shape_by: self.shape.by.clone(),
             reply: "all".to_owned(),
             state: PanelState::Running,
             seconds: None,
