@@ -6,14 +6,20 @@
 mod alias;
 mod base;
 mod check;
+mod connection;
 mod endpoint;
 mod headers;
 mod model;
 mod preset;
+mod retired;
+mod role;
 
 pub use alias::{alias_for, family, valid_alias};
 pub use base::{BaseError, PRACTICE_BASE, check_base, is_loopback};
 pub use check::FieldError;
+pub use connection::connection;
 pub use endpoint::{Endpoint, EndpointKind, Limits, env_variable, valid_endpoint_name};
-pub use model::{Facts, Model, ModelRole, Price};
+pub use model::{Facts, Model, Price};
 pub use preset::{Preset, models_url, preset, presets};
+pub use retired::Retired;
+pub use role::ModelRole;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{FieldError, family, valid_alias};
+use crate::{FieldError, ModelRole, Retired, family, valid_alias};
 
 /// A registered model: `alias` is ours, `served` the provider's id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Model {
     /// Default options merged into every request body (`max_tokens`, `temperature`, …).
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub options: serde_json::Map<String, serde_json::Value>,
+    /// Since when and why it is never called again; its record stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired: Option<Retired>,
 }
 
 impl Model {
@@ -32,6 +35,7 @@ impl Model {
             ad_hoc: false,
             facts: Facts::default(),
             options: serde_json::Map::new(),
+            retired: None,
         }
     }
 
@@ -40,8 +44,8 @@ impl Model {
         family(&self.served)
     }
 
-    /// Alias, served id, facts and options, in that order; the first that is wrong. Whether the endpoint
-    /// exists is the set-up's to say.
+    /// Alias, served id, role, facts, retirement and options, in that order; the first that is wrong. Whether
+    /// the endpoint exists, and whether any shape knows the role, is the set-up's to say.
     pub fn check(&self) -> Result<(), FieldError> {
         if !valid_alias(&self.alias) {
             return Err(FieldError::new(
@@ -53,7 +57,11 @@ impl Model {
         {
             return Err(FieldError::new("served", "the provider's id of the model, at most 256 characters"));
         }
+        self.role.check()?;
         self.facts.check()?;
+        if let Some(retired) = &self.retired {
+            retired.check()?;
+        }
         match OUR_FIELDS.iter().find(|field| self.options.contains_key(**field)) {
             Some(field) => {
                 Err(FieldError::new(format!("options.{field}"), "set by the gateway; leave it out"))
@@ -68,19 +76,6 @@ const OUR_FIELDS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 
 /// Past any real window; keeps arithmetic on estimates far from overflow.
 const MOST_TOKENS: u64 = 1_000_000_000;
-
-/// What a model is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ts_rs::TS)]
-#[serde(rename_all = "lowercase")]
-pub enum ModelRole {
-    #[default]
-    General,
-    Code,
-    Light,
-    Vision,
-    Image,
-    Decision,
-}
 
 /// What is known of a model; `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]

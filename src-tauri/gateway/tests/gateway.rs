@@ -114,7 +114,8 @@ async fn events_tell_a_whole_panel() {
         }
     };
     assert_eq!(ended.state, PanelState::Done);
-    let seats: Vec<_> = ended.seats.iter().map(|seat| (seat.seat.as_str(), seat.alias.as_str(), seat.status)).collect();
+    let seats: Vec<_> =
+        ended.seats.iter().map(|seat| (seat.seat.as_str(), seat.alias.as_str(), seat.status)).collect();
     assert_eq!(
         seats,
         [

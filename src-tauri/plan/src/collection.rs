@@ -4,7 +4,7 @@ use catalog::Model;
 use serde::{Deserialize, Deserializer, Serialize};
 use wire::ReplyMode;
 
-use crate::{Settings, Shape, shape};
+use crate::{Settings, Shape, Shapes, shape};
 
 /// A named group of members (panel.md §1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +57,7 @@ pub struct CollectionError {
 pub fn check_collection(
     collection: &Collection,
     models: &[Model],
+    shapes: &Shapes,
     settings: &Settings,
     others: &[Collection],
 ) -> Result<(), Vec<CollectionError>> {
@@ -109,6 +110,13 @@ pub fn check_collection(
         } else if !known(alias) {
             wrong(format!("members[{at}]"), format!("no model \"{alias}\""));
         }
+    }
+
+    if let Some(shape) = &collection.shape
+        && shapes.get(shape.name()).is_none()
+    {
+        let (name, names) = (shape.name(), shapes.names());
+        wrong("shape".into(), format!("unknown shape {name:?}; use one of {names}, or \"\" for automatic"));
     }
 
     if let Some(merger) = &collection.merger
@@ -168,7 +176,7 @@ mod tests {
             ["alpha", "beta", "gamma"].map(|alias| Model::new(alias, "fake", alias)).into();
         let settings = Settings { max_calls: 3, ..Settings::default() };
         let others = [Collection::new("taken", ["alpha"])];
-        match check_collection(collection, &models, &settings, &others) {
+        match check_collection(collection, &models, &Shapes::with(&[]), &settings, &others) {
             Ok(()) => Vec::new(),
             Err(errors) => errors.iter().map(ToString::to_string).collect(),
         }
@@ -243,10 +251,10 @@ mod tests {
             "shape": "", "reply": "all", "merger": ""
         }))
         .expect("a collection");
-        assert_eq!((read.shape, read.merger.clone()), (None, None));
+        assert_eq!((read.shape.clone(), read.merger.clone()), (None, None));
         let written = serde_json::to_value(&read).expect("json");
         assert_eq!((&written["shape"], &written["merger"]), (&json!(""), &json!(null)));
-        let review = Collection { shape: Some(Shape::Review), reply: ReplyMode::Merged, ..core() };
+        let review = Collection { shape: Some(Shape::new("review")), reply: ReplyMode::Merged, ..core() };
         let again: Collection =
             serde_json::from_value(serde_json::to_value(&review).expect("json")).expect("read");
         assert_eq!(again, review);
@@ -254,10 +262,14 @@ mod tests {
 
     #[test]
     fn an_unknown_shape_lists_the_shapes() {
-        let error =
-            serde_json::from_value::<Collection>(json!({"name": "aa", "members": [], "shape": "poem"}))
-                .expect_err("unknown shape");
-        let text = error.to_string();
-        assert!(text.contains("unknown shape \"poem\"") && text.contains("enumeration"), "{text}");
+        let poem = Collection { shape: Some(Shape::new("poem")), ..core() };
+        assert_eq!(
+            errors(&poem),
+            [
+                "shape: unknown shape \"poem\"; use one of general, design, prose, review, code, enumeration, quick, \
+              vision, image, or \"\" for automatic"
+            ]
+        );
+        assert_eq!(errors(&Collection { shape: Some(Shape::new("prose")), ..core() }), [""; 0]);
     }
 }

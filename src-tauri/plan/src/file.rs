@@ -3,13 +3,16 @@ use serde::Deserialize;
 use serde_json::error::Category;
 
 use crate::{
-    Collection, Settings, SetupError,
+    Collection, Settings, SetupError, ShapeRule,
     setup::{OnHangup, SETUP_VERSION},
 };
 
 /// A set-up file as it was read (setup-file.md): well formed, not yet checked against anything.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with version, endpoints, models, collections, settings")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with version, endpoints, models, collections, shapes, settings"
+)]
 pub struct SetupFile {
     pub version: u32,
     #[serde(default)]
@@ -18,6 +21,8 @@ pub struct SetupFile {
     pub models: Vec<Model>,
     #[serde(default)]
     pub collections: Vec<Collection>,
+    #[serde(default)]
+    pub shapes: Vec<ShapeRule>,
     #[serde(default)]
     pub settings: NamedSettings,
 }
@@ -31,6 +36,7 @@ pub struct NamedSettings {
     pub reserves: Option<u32>,
     pub seat_seconds: Option<u32>,
     pub idle_seconds: Option<u32>,
+    pub explorer_grace: Option<u32>,
     pub panel_on_hangup: Option<OnHangup>,
     pub keep_text_days: Option<u32>,
 }
@@ -60,6 +66,7 @@ impl NamedSettings {
             reserves: self.reserves.unwrap_or(current.reserves),
             seat_seconds: self.seat_seconds.unwrap_or(current.seat_seconds),
             idle_seconds: self.idle_seconds.unwrap_or(current.idle_seconds),
+            explorer_grace: self.explorer_grace.unwrap_or(current.explorer_grace),
             panel_on_hangup: self.panel_on_hangup.unwrap_or(current.panel_on_hangup),
             keep_text_days: self.keep_text_days.unwrap_or(current.keep_text_days),
         }

@@ -1,18 +1,37 @@
 //! Who is asked: pure decisions. Time is an argument, nothing here does I/O.
 
 mod collection;
+mod cooldown;
+mod evidence;
+mod explain;
 mod export;
 mod file;
 pub mod ids;
+mod leaders;
 mod merge;
+mod mergers;
+pub mod picker;
+mod reserve;
+mod roster;
+mod router;
 mod seating;
 mod setup;
 mod shape;
 
 pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection, valid_collection_name};
+pub use cooldown::{Cooldowns, Cooling, Place, Reach};
+pub use evidence::{Evidence, Record, Suite, Tally};
+pub use explain::{Explanation, Group, explain};
 pub use export::export;
 pub use file::{NamedSettings, SetupFile, parse};
+pub use leaders::{Leaders, Standing, best_records, primary_and_second};
 pub use merge::{Change, ChangeKind, Subject, merge};
-pub use seating::{Seat, Seating, SeatingError, SeatingInput, Skipped, seat_members};
+pub use mergers::{Mergers, mergers};
+pub use reserve::{NoReserve, reserve};
+pub use roster::{Registered, Roster};
+pub use router::NotCandidate;
+pub use seating::{
+    Seat, SeatKind, Seating, SeatingError, SeatingInput, Skipped, Unavailable, seat, shape_without_picker,
+};
 pub use setup::{OnHangup, SETUP_VERSION, Settings, Setup, SetupError};
-pub use shape::{ChosenShape, Shape};
+pub use shape::{ChosenShape, Shape, ShapeRule, Shapes};

@@ -25,6 +25,7 @@ pub enum Subject {
     Endpoint,
     Model,
     Collection,
+    Shape,
     Settings,
 }
 
@@ -40,7 +41,7 @@ pub fn merge(current: &Setup, file: SetupFile) -> Result<(Setup, Vec<Change>), S
     let mut setup = current.clone();
     let mut changes = Vec::new();
 
-    unique(file.endpoints.iter().map(|endpoint| &endpoint.name), "endpoints", "name")?;
+    unique(file.endpoints.iter().map(|endpoint| endpoint.name.as_str()), "endpoints", "name")?;
     for (at, endpoint) in file.endpoints.into_iter().enumerate() {
         endpoint.check().map_err(|error| inside("endpoints", at, &error))?;
         if endpoint.is_practice() || current.is_practice_endpoint(&endpoint.name) {
@@ -58,12 +59,30 @@ pub fn merge(current: &Setup, file: SetupFile) -> Result<(Setup, Vec<Change>), S
         .check()
         .map_err(|error| SetupError::new(format!("settings.{}", error.field), error.message))?;
 
-    unique(file.models.iter().map(|model| &model.alias), "models", "alias")?;
+    unique(file.shapes.iter().map(|rule| rule.name.name()), "shapes", "name")?;
+    for (at, rule) in file.shapes.into_iter().enumerate() {
+        rule.check().map_err(|error| inside("shapes", at, &error))?;
+        let name = rule.name.name().to_owned();
+        let change = put(&mut setup.shapes, rule, |known| known.name.name() == name);
+        changes.extend(change.map(|kind| Change { kind, subject: Subject::Shape, name }));
+    }
+    let shapes = setup.shapes();
+
+    unique(file.models.iter().map(|model| model.alias.as_str()), "models", "alias")?;
     for (at, model) in file.models.into_iter().enumerate() {
         model.check().map_err(|error| inside("models", at, &error))?;
         if current.is_practice_model(&model.alias) {
             let message = format!("\"{}\" is a practice model; choose another alias", model.alias);
             return Err(SetupError::new(format!("models[{at}].alias"), message));
+        }
+        if !shapes.knows_role(&model.role) {
+            let roles: Vec<&str> = shapes.all_roles().into_iter().map(|role| role.name()).collect();
+            let message = format!(
+                "unknown role \"{}\"; use one of {}, or name it in a shape's roles (shapes)",
+                model.role.name(),
+                roles.join(", ")
+            );
+            return Err(SetupError::new(format!("models[{at}].role"), message));
         }
         let endpoint = setup.endpoints.iter().find(|endpoint| endpoint.name == model.endpoint);
         if endpoint.is_none_or(|endpoint| endpoint.is_practice()) {
@@ -78,10 +97,10 @@ pub fn merge(current: &Setup, file: SetupFile) -> Result<(Setup, Vec<Change>), S
         changes.extend(change.map(|kind| Change { kind, subject: Subject::Model, name }));
     }
 
-    unique(file.collections.iter().map(|collection| &collection.name), "collections", "name")?;
+    unique(file.collections.iter().map(|collection| collection.name.as_str()), "collections", "name")?;
     for (at, mut collection) in file.collections.into_iter().enumerate() {
         keep_practice(current, &mut collection);
-        check_collection(&collection, &setup.models, &setup.settings, &[]).map_err(|errors| {
+        check_collection(&collection, &setup.models, &shapes, &setup.settings, &[]).map_err(|errors| {
             // There is at least one; the first is the first in reading order.
             let (field, message) =
                 errors.into_iter().next().map(|error| (error.field, error.message)).unwrap_or_default();
@@ -108,6 +127,7 @@ impl fmt::Display for Change {
             Subject::Endpoint => write!(f, "{kind} endpoint {}", self.name),
             Subject::Model => write!(f, "{kind} model {}", self.name),
             Subject::Collection => write!(f, "{kind} collection {}", self.name),
+            Subject::Shape => write!(f, "{kind} shape {}", self.name),
             Subject::Settings => write!(f, "{kind} settings"),
         }
     }
@@ -142,7 +162,7 @@ fn keep_practice(current: &Setup, collection: &mut Collection) {
     }
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a String>, section: &str, field: &str) -> Result<(), SetupError> {
+fn unique<'a>(names: impl Iterator<Item = &'a str>, section: &str, field: &str) -> Result<(), SetupError> {
     let mut seen = std::collections::HashMap::new();
     for (at, name) in names.enumerate() {
         if let Some(first) = seen.insert(name, at) {

@@ -1,228 +1,156 @@
-use catalog::{Model, ModelRole};
+use catalog::Model;
 use wire::{ApiError, Kind, Origin};
 
-use crate::{ChosenShape, Collection, Settings, Shape, WhenTooLarge};
+use crate::{ChosenShape, Collection, Evidence, Roster, Settings, Shape};
 
-/// What seating a panel depends on. Borrowed from a snapshot: nothing is read from a disk or a clock.
-#[derive(Clone, Copy, Debug)]
+mod explorers;
+mod fitness;
+mod members;
+mod size;
+
+pub(crate) use fitness::{Unfit, too_small, unfit};
+pub(crate) use size::does_not_fit;
+
+/// What seating a panel depends on. Borrowed: nothing is read from a disk or a clock.
+#[derive(Clone, Copy)]
 pub struct SeatingInput<'a> {
     pub collection: &'a Collection,
-    /// Every registered model.
-    pub models: &'a [Model],
+    /// Every registered model, and the shape table.
+    pub roster: &'a Roster,
     pub settings: &'a Settings,
+    pub evidence: &'a Evidence,
+    /// Why a model cannot be picked at this moment. Asked of a few models only: those that would be picked.
+    pub unavailable: &'a dyn Fn(&Model) -> Option<Unavailable>,
     pub has_images: bool,
+    pub documents: bool,
+    pub audio: bool,
     /// Of the whole prompt, images included (wire.md §9).
     pub estimate_tokens: u64,
     /// The caller's `with`, as sent.
     pub nominees: &'a [String],
+    /// ms since 1970
+    pub now_ms: i64,
+}
+
+/// Why a model is not picked at this moment, though it could be at another. A member or a nominee sits
+/// whatever the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unavailable {
+    Cooling {
+        until_ms: i64,
+    },
+    /// It has failed for days, and an alert says so.
+    Retiring,
+    /// Its endpoint's last known listing does not hold it.
+    Unlisted,
+    /// The last probe got no answer.
+    ProbeFailed,
+    /// Its endpoint has no key.
+    NoKey,
+    /// A rule of its endpoint (requests or tokens a minute, a day, a month) would be broken.
+    OverLimit,
 }
 
 /// Who sits, who does not and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seating {
-    /// At least one.
+    /// At least one: members in the collection's order, then explorers.
     pub seats: Vec<Seat>,
     pub skipped: Vec<Skipped>,
     pub shape: ChosenShape,
 }
 
-/// A chair on the panel.
+/// A chair, and who sits on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// `member1`, `member2`, … in the collection's order, without gaps.
+    /// `member1`, `member2`, … without gaps, `explorer`, `explorer2`, `merger`, a stand-in `member1.r1`: the
+    /// end of the call id.
     pub seat: String,
+    pub kind: SeatKind,
     pub alias: String,
+    /// How it came to sit, in words: `member`, `never asked`, `longest without real work (12 days)`.
+    pub why: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeatKind {
+    Member,
+    Explorer,
+    /// Stands in for a member that failed.
+    Reserve,
+    Merger,
 }
 
 /// A model that was considered and not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// `member` or `explorer`
+    /// `member`, `explorer` or `merger`
     pub seat: &'static str,
     pub alias: String,
     pub why: String,
 }
 
-/// Nobody can be asked: 413 (too large), 400 (images are why) or 503.
+/// Nobody can be asked: 413 (too large), 400 (what the request holds is why) or 503.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SeatingError {
     pub kind: Kind,
-    /// `too_large`, `images_not_seen` or `no_seat`
+    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard` or `no_seat`
     pub code: &'static str,
     /// Names every model and why.
     pub message: String,
     pub skipped: Vec<Skipped>,
 }
 
-/// Seats a collection's members in the order of panel.md §3. Explorers are not seated by this version.
+/// The shape of a panel as far as it is known without the shape picker; `None` is for the picker to say, with
+/// `picker::Question`. A panel that will be refused is refused here, before anybody is asked anything.
 ///
-/// A member whose endpoint has no key sits: its call fails and says so, and the others answer.
-pub fn seat_members(input: &SeatingInput<'_>) -> Result<Seating, SeatingError> {
-    let mut skipped = Vec::new();
-    // Those that cannot be asked at all go before the cap, so that they take nobody's place.
-    let registered = registered_members(input, &mut skipped);
-    let mut sitting = under_the_cap(input, registered, &mut skipped);
-    skip_nominees(input, &mut skipped);
-
-    let mut images_are_why = false;
-    sitting.retain(|model| {
-        let Some(unfit) = unfit_for(model, input.has_images) else { return true };
-        images_are_why |= unfit != Unfit::Role;
-        skipped.push(member_skipped(model, unfit.why(model)));
-        false
-    });
-    if sitting.is_empty() {
-        return Err(nobody_sits(input, images_are_why, skipped));
+/// The picker is needed when the request holds no image, the collection sets no shape, and there are explorer
+/// seats for a shape to matter to.
+pub fn shape_without_picker(input: &SeatingInput<'_>) -> Result<Option<ChosenShape>, SeatingError> {
+    let set = input.collection.shape.clone();
+    if let (None, true) = (&set, input.has_images) {
+        return Ok(Some(ChosenShape { shape: Shape::VISION, by: "the request holds an image".to_owned() }));
     }
+    if let Some(shape) = set {
+        return Ok(Some(ChosenShape { shape, by: "set on the collection".to_owned() }));
+    }
+    let free = members::considered(input)?.explorer_seats(input);
+    let default = || ChosenShape { shape: Shape::GENERAL, by: "the default".to_owned() };
+    Ok((free == 0).then(default))
+}
 
-    let sitting = fitting_windows(input, sitting, &mut skipped)?;
-    let seats = sitting
-        .into_iter()
+/// Seats a panel, in the order of panel.md §3: members, the caller's nominees, then explorers by the router.
+///
+/// A member or a nominee sits even when its endpoint has no key or it is cooling down: its call fails and says
+/// so, or a reserve stands in. Whoever keeps the evidence must mark the seats (`Evidence::seated`) before
+/// another panel is seated, so that both do not pick the same stalest model.
+pub fn seat(input: &SeatingInput<'_>, shape: &ChosenShape) -> Result<Seating, SeatingError> {
+    let mut considered = members::considered(input)?;
+    let mut seats: Vec<Seat> = considered
+        .sitting
+        .iter()
         .enumerate()
-        .map(|(at, model)| Seat { seat: format!("member{}", at + 1), alias: model.alias.clone() })
+        .map(|(at, it)| Seat {
+            seat: format!("member{}", at + 1),
+            kind: SeatKind::Member,
+            alias: it.alias().to_owned(),
+            why: "member".to_owned(),
+        })
         .collect();
-    let shape = Shape::without_explorers(input.collection, input.has_images);
-    Ok(Seating { seats, skipped, shape })
-}
-
-fn registered_members<'a>(input: &SeatingInput<'a>, skipped: &mut Vec<Skipped>) -> Vec<&'a Model> {
-    let mut registered: Vec<&Model> = Vec::with_capacity(input.collection.members.len());
-    for alias in &input.collection.members {
-        match find(input.models, alias) {
-            Some(model) if registered.iter().all(|seated| seated.alias != *alias) => registered.push(model),
-            // A member named twice is one member.
-            Some(_) => {}
-            None => skipped.push(Skipped {
-                seat: "member",
-                alias: alias.clone(),
-                why: "no model of this alias is registered; register it, or take it off the collection"
-                    .to_owned(),
-            }),
-        }
+    explorers::add(input, &shape.shape, &mut considered, &mut seats);
+    if seats.is_empty() {
+        return Err(members::nobody_sits(input, considered));
     }
-    registered
+    Ok(Seating { seats, skipped: considered.skipped, shape: shape.clone() })
 }
 
-fn under_the_cap<'a>(
-    input: &SeatingInput<'_>,
-    mut registered: Vec<&'a Model>,
-    skipped: &mut Vec<Skipped>,
-) -> Vec<&'a Model> {
-    let most = input.settings.max_calls as usize;
-    for model in registered.drain(most.min(registered.len())..) {
-        skipped
-            .push(member_skipped(model, format!("beyond the {most} seats of a panel (setting max_calls)")));
+/// The name of the nth explorer seat, from 0.
+pub(crate) fn explorer_seat(nth: usize) -> String {
+    match nth {
+        0 => "explorer".to_owned(),
+        nth => format!("explorer{}", nth + 1),
     }
-    registered
-}
-
-fn skip_nominees(input: &SeatingInput<'_>, skipped: &mut Vec<Skipped>) {
-    let mut seen: Vec<&str> = input.collection.members.iter().map(String::as_str).collect();
-    for alias in input.nominees {
-        if seen.contains(&alias.as_str()) {
-            continue;
-        }
-        seen.push(alias);
-        let why = match find(input.models, alias) {
-            Some(_) => "no explorer seats yet: this version asks members only",
-            None => "no model of this alias is registered",
-        };
-        skipped.push(Skipped { seat: "explorer", alias: alias.clone(), why: why.to_owned() });
-    }
-}
-
-/// Why a member's role or facts keep it from this prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unfit {
-    Role,
-    CannotSee,
-    NothingToSee,
-}
-
-fn unfit_for(model: &Model, has_images: bool) -> Option<Unfit> {
-    match model.role {
-        ModelRole::Image | ModelRole::Decision => Some(Unfit::Role),
-        // Unknown counts as no: a model that cannot see answers about an image it never had.
-        _ if has_images && model.facts.vision != Some(true) => Some(Unfit::CannotSee),
-        ModelRole::Vision if !has_images => Some(Unfit::NothingToSee),
-        _ => None,
-    }
-}
-
-impl Unfit {
-    fn why(self, model: &Model) -> String {
-        match self {
-            Unfit::Role if model.role == ModelRole::Image => {
-                "its role is image; such a model never sits".to_owned()
-            }
-            Unfit::Role => "its role is decision; such a model never sits".to_owned(),
-            Unfit::CannotSee if model.facts.vision == Some(false) => {
-                "does not see images; if it does, set the fact vision on the model".to_owned()
-            }
-            Unfit::CannotSee => {
-                "not known to see images; if it does, set the fact vision on the model".to_owned()
-            }
-            Unfit::NothingToSee => "its role is vision and the request holds no image".to_owned(),
-        }
-    }
-}
-
-fn fitting_windows<'a>(
-    input: &SeatingInput<'_>,
-    sitting: Vec<&'a Model>,
-    skipped: &mut Vec<Skipped>,
-) -> Result<Vec<&'a Model>, SeatingError> {
-    let estimate = input.estimate_tokens;
-    let window_of = |model: &Model| model.facts.context_window.filter(|window| estimate > *window);
-    let (small, fitting): (Vec<&Model>, Vec<&Model>) =
-        sitting.into_iter().partition(|model| window_of(model).is_some());
-    let refuse = input.collection.when_too_large == WhenTooLarge::Refuse;
-    let too_large = !small.is_empty() && (refuse || fitting.is_empty());
-    let mut named = Vec::with_capacity(small.len());
-    for model in small {
-        let window = window_of(model).unwrap_or_default();
-        named.push(format!("{} (window {window})", model.alias));
-        let why = format!("the prompt is about {estimate} tokens, its window is {window}");
-        skipped.push(member_skipped(model, why));
-    }
-    if !too_large {
-        return Ok(fitting);
-    }
-    let way_out = match refuse && !fitting.is_empty() {
-        true => "shorten it, or let the collection skip such members (when_too_large: skip)",
-        false => "shorten it, or ask a collection with larger windows",
-    };
-    Err(SeatingError {
-        kind: Kind::TooLarge,
-        code: "too_large",
-        message: format!(
-            "the prompt is about {estimate} tokens (an estimate), too large for {}; {way_out}",
-            named.join(", ")
-        ),
-        skipped: std::mem::take(skipped),
-    })
-}
-
-fn nobody_sits(input: &SeatingInput<'_>, images_are_why: bool, skipped: Vec<Skipped>) -> SeatingError {
-    let (kind, code) = match images_are_why {
-        true => (Kind::InvalidRequest, "images_not_seen"),
-        false => (Kind::Unavailable, "no_seat"),
-    };
-    let reasons: Vec<String> = skipped.iter().map(|skip| format!("{}: {}", skip.alias, skip.why)).collect();
-    let message = match reasons.is_empty() {
-        true => format!("bench/{} has no members; add one", input.collection.name),
-        false => format!("nobody can sit for bench/{}: {}", input.collection.name, reasons.join("; ")),
-    };
-    SeatingError { kind, code, message, skipped }
-}
-
-fn member_skipped(model: &Model, why: String) -> Skipped {
-    Skipped { seat: "member", alias: model.alias.clone(), why }
-}
-
-fn find<'a>(models: &'a [Model], alias: &str) -> Option<&'a Model> {
-    models.iter().find(|model| model.alias == alias)
 }
 
 impl From<SeatingError> for ApiError {

@@ -1,7 +1,7 @@
 use catalog::{Endpoint, FieldError, Model};
 use serde::{Deserialize, Serialize};
 
-use crate::Collection;
+use crate::{Collection, ShapeRule, Shapes};
 
 /// Everything the owner has set up; the same shape as the set-up file (setup-file.md). Never a secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Setup {
     pub models: Vec<Model>,
     #[serde(default)]
     pub collections: Vec<Collection>,
+    /// Shapes that the owner added, or put in place of a built-in one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<ShapeRule>,
     #[serde(default)]
     pub settings: Settings,
 }
@@ -34,6 +37,8 @@ pub struct Settings {
     pub idle_seconds: u32,
     /// What a panel does when its caller hangs up.
     pub panel_on_hangup: OnHangup,
+    /// Seconds that explorers get once every member is done.
+    pub explorer_grace: u32,
     /// Days that prompts and answers are kept; verdicts and counts are kept for ever.
     pub keep_text_days: u32,
 }
@@ -58,6 +63,7 @@ impl Settings {
             ("reserves", self.reserves, 0, 2),
             ("seat_seconds", self.seat_seconds, 5, 3_600),
             ("idle_seconds", self.idle_seconds, 5, 3_600),
+            ("explorer_grace", self.explorer_grace, 0, 3_600),
             ("keep_text_days", self.keep_text_days, 1, 36_500),
         ];
         match bounds.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
@@ -70,6 +76,11 @@ impl Settings {
 }
 
 impl Setup {
+    /// The shape table: the built-in shapes and the owner's.
+    pub fn shapes(&self) -> Shapes {
+        Shapes::with(&self.shapes)
+    }
+
     /// Whether this alias is a model of the built-in practice endpoint.
     pub fn is_practice_model(&self, alias: &str) -> bool {
         self.models.iter().any(|model| model.alias == alias && self.is_practice_endpoint(&model.endpoint))
@@ -87,6 +98,7 @@ impl Default for Setup {
             endpoints: Vec::new(),
             models: Vec::new(),
             collections: Vec::new(),
+            shapes: Vec::new(),
             settings: Settings::default(),
         }
     }
@@ -100,6 +112,7 @@ impl Default for Settings {
             reserves: 1,
             seat_seconds: 420,
             idle_seconds: 90,
+            explorer_grace: 60,
             panel_on_hangup: OnHangup::Finish,
             keep_text_days: 90,
         }

@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
-use catalog::{Model, ModelRole};
-use plan::{Collection, Seating, SeatingError, SeatingInput, Settings, Shape, WhenTooLarge, seat_members};
+use catalog::{Model, ModelRole, Retired};
+use plan::{
+    ChosenShape, Collection, Evidence, Roster, SeatKind, Seating, SeatingError, SeatingInput, Settings,
+    Setup, Shape, WhenTooLarge, shape_without_picker,
+};
 use proptest::prelude::*;
 use wire::{ApiError, Kind, Origin};
 
@@ -13,19 +16,34 @@ struct Case {
     models: Vec<Model>,
     settings: Settings,
     has_images: bool,
+    documents: bool,
+    audio: bool,
     estimate: u64,
     with: Vec<String>,
 }
 
+/// Seats the members and nominees of a case: nobody else is picked for an explorer seat,
+/// because the other models are ad hoc.
 fn seat(case: &Case) -> Result<Seating, SeatingError> {
-    seat_members(&SeatingInput {
+    let named =
+        |model: &Model| case.collection.members.contains(&model.alias) || case.with.contains(&model.alias);
+    let models = case.models.iter().map(|model| Model { ad_hoc: !named(model), ..model.clone() }).collect();
+    let roster = Roster::new(&Setup { models, ..Setup::default() });
+    let input = SeatingInput {
         collection: &case.collection,
-        models: &case.models,
+        roster: &roster,
         settings: &case.settings,
+        evidence: &Evidence::default(),
+        unavailable: &|_| None,
         has_images: case.has_images,
+        documents: case.documents,
+        audio: case.audio,
         estimate_tokens: case.estimate,
         nominees: &case.with,
-    })
+        now_ms: 0,
+    };
+    let picked = ChosenShape { shape: Shape::GENERAL, by: "the test".to_owned() };
+    plan::seat(&input, &shape_without_picker(&input)?.unwrap_or(picked))
 }
 
 fn model(alias: &str) -> Model {
@@ -36,6 +54,11 @@ fn seeing(alias: &str, vision: Option<bool>) -> Model {
     let mut model = model(alias);
     model.facts.vision = vision;
     model
+}
+
+fn retired(alias: &str) -> Model {
+    let retired = Retired { at: "2026-11-29T10:00:00Z".to_owned(), why: "went paid".to_owned() };
+    Model { retired: Some(retired), ..model(alias) }
 }
 
 fn windowed(alias: &str, window: u64) -> Model {
@@ -50,6 +73,8 @@ fn case(models: Vec<Model>) -> Case {
         models,
         settings: Settings::default(),
         has_images: false,
+        documents: false,
+        audio: false,
         estimate: 100,
         with: Vec::new(),
     }
@@ -68,7 +93,7 @@ fn members_sit_in_their_order() {
     let seating = seat(&case(vec![model("beta"), model("alpha")])).expect("seated");
     assert_eq!(seats(&seating), [("member1", "beta"), ("member2", "alpha")]);
     assert!(seating.skipped.is_empty());
-    assert_eq!((seating.shape.shape, seating.shape.by), (Shape::General, "the default"));
+    assert_eq!((seating.shape.shape.name(), seating.shape.by.as_str()), ("general", "the test"));
 }
 
 #[test]
@@ -88,19 +113,33 @@ fn an_unregistered_member_is_skipped_before_the_cap_and_the_rest_after_it() {
 }
 
 #[test]
-fn nominees_are_named_and_do_not_sit_yet() {
-    let mut case = case(vec![model("alpha")]);
-    case.models.push(model("beta"));
-    case.with = ["beta", "alpha", "nobody", "beta"].map(str::to_owned).into();
+fn documents_and_audio_go_to_those_known_to_take_them() {
+    let mut reads = model("reads");
+    reads.facts.pdf = Some(true);
+    let mut hears = model("hears");
+    (hears.facts.audio, hears.facts.pdf) = (Some(true), Some(false));
+    let mut case = case(vec![reads, hears, model("unknown")]);
+    case.documents = true;
     let seating = seat(&case).expect("seated");
-    assert_eq!(seats(&seating), [("member1", "alpha")]);
+    assert_eq!(seats(&seating), [("member1", "reads")]);
     assert_eq!(
         skipped(&seating),
         [
-            "explorer beta: no explorer seats yet: this version asks members only",
-            "explorer nobody: no model of this alias is registered",
+            "member hears: does not read documents; if it does, set the fact pdf on the model",
+            "member unknown: not known to read documents; if it does, set the fact pdf on the model",
         ]
     );
+    case.documents = false;
+    case.audio = true;
+    let seating = seat(&case).expect("seated");
+    assert_eq!(seats(&seating), [("member1", "hears")]);
+    assert_eq!(
+        skipped(&seating)[0],
+        "member reads: not known to hear audio; if it does, set the fact audio on the model"
+    );
+    case.documents = true;
+    let error = seat(&case).expect_err("nobody takes both");
+    assert_eq!((error.kind, error.code), (Kind::InvalidRequest, "audio_not_heard"));
 }
 
 #[test]
@@ -117,22 +156,25 @@ fn with_images_only_models_known_to_see_sit() {
             "member blind: does not see images; if it does, set the fact vision on the model",
         ]
     );
-    assert_eq!((seating.shape.shape, seating.shape.by), (Shape::Vision, "the request holds an image"));
-    case.collection.shape = Some(Shape::Review);
+    assert_eq!(
+        (seating.shape.shape.name(), seating.shape.by.as_str()),
+        ("vision", "the request holds an image")
+    );
+    case.collection.shape = Some(Shape::new("review"));
     assert_eq!(seat(&case).expect("seated").shape.by, "set on the collection");
 }
 
 #[test]
 fn some_roles_never_sit_and_vision_sits_only_with_an_image() {
     let roles = [
-        ModelRole::General,
-        ModelRole::Code,
-        ModelRole::Light,
-        ModelRole::Vision,
-        ModelRole::Image,
-        ModelRole::Decision,
+        ModelRole::GENERAL,
+        ModelRole::CODE,
+        ModelRole::LIGHT,
+        ModelRole::VISION,
+        ModelRole::IMAGE,
+        ModelRole::DECISION,
     ];
-    let models = roles.map(|role| Model { role, ..seeing(&format!("{role:?}").to_lowercase(), Some(true)) });
+    let models = roles.map(|role| Model { role: role.clone(), ..seeing(role.name(), Some(true)) });
     let mut case = case(models.into());
     case.settings.max_calls = 10;
     let without = seat(&case).expect("seated");
@@ -210,19 +252,21 @@ fn with_no_seat_every_reason_is_given() {
 
 fn any_model() -> impl Strategy<Value = Model> {
     let role = prop_oneof![
-        4 => Just(ModelRole::General),
-        1 => Just(ModelRole::Code),
-        1 => Just(ModelRole::Vision),
-        1 => Just(ModelRole::Image),
-        1 => Just(ModelRole::Decision),
+        4 => Just(ModelRole::GENERAL),
+        1 => Just(ModelRole::CODE),
+        1 => Just(ModelRole::VISION),
+        1 => Just(ModelRole::IMAGE),
+        1 => Just(ModelRole::DECISION),
     ];
     let window = proptest::option::of(prop_oneof![Just(512_u64), Just(4_000), Just(100_000)]);
-    (role, proptest::option::of(any::<bool>()), window).prop_map(|(role, vision, window)| {
-        let mut model = Model { role, ..model("x") };
-        model.facts.vision = vision;
-        model.facts.context_window = window;
-        model
-    })
+    (role, proptest::option::of(any::<bool>()), window, 0..6_u8).prop_map(
+        |(role, vision, window, is_retired)| {
+            let mut model = Model { role, ..if is_retired == 0 { retired("x") } else { model("x") } };
+            model.facts.vision = vision;
+            model.facts.context_window = window;
+            model
+        },
+    )
 }
 
 fn any_case() -> impl Strategy<Value = Case> {
@@ -237,11 +281,13 @@ fn any_case() -> impl Strategy<Value = Case> {
         1..=10_u32,
     )
         .prop_map(|(mut models, members, with, has_images, skip, estimate, max_calls)| {
-            models.iter_mut().enumerate().for_each(|(n, model)| model.alias = format!("m{n}"));
+            for (n, model) in models.iter_mut().enumerate() {
+                (model.alias, model.served) = (format!("m{n}"), format!("m{n}"));
+            }
             let mut collection = Collection::new("core", members);
             collection.when_too_large = if skip { WhenTooLarge::Skip } else { WhenTooLarge::Refuse };
             let settings = Settings { max_calls, ..Settings::default() };
-            Case { collection, models, settings, has_images, estimate, with }
+            Case { collection, models, settings, has_images, documents: false, audio: false, estimate, with }
         })
 }
 
@@ -285,16 +331,29 @@ proptest! {
             Ok(seating) => {
                 prop_assert!(!seating.seats.is_empty());
                 prop_assert!(seating.seats.len() <= case.settings.max_calls as usize);
-                let mut last = 0;
+                let members = seating.seats.iter().filter(|seat| seat.kind == SeatKind::Member).count();
+                let explorers = seating.seats.len() - members;
+                prop_assert!(explorers <= case.settings.max_explorers as usize);
+                let mut last = None;
                 for (at, seat) in seating.seats.iter().enumerate() {
-                    prop_assert_eq!(&seat.seat, &format!("member{}", at + 1));
-                    let position = case.collection.members.iter().position(|alias| *alias == seat.alias).expect("a member");
-                    prop_assert!(at == 0 || position > last, "out of order");
-                    last = position;
+                    let explorer = at.checked_sub(members);
+                    let wanted = match explorer {
+                        None => format!("member{}", at + 1),
+                        Some(0) => "explorer".to_owned(),
+                        Some(nth) => format!("explorer{}", nth + 1),
+                    };
+                    prop_assert_eq!(&seat.seat, &wanted);
+                    let list = if explorer.is_none() { &case.collection.members } else { &case.with };
+                    let position = list.iter().position(|alias| *alias == seat.alias).expect("it was named");
+                    if explorer == Some(0) {
+                        last = None;
+                    }
+                    prop_assert!(last < Some(position), "out of order");
+                    last = Some(position);
                     let model = case.models.iter().find(|model| model.alias == seat.alias).expect("registered");
-                    prop_assert!(!matches!(model.role, ModelRole::Image | ModelRole::Decision));
+                    prop_assert!(model.role.sits() && model.retired.is_none());
                     prop_assert!(!case.has_images || model.facts.vision == Some(true));
-                    prop_assert!(case.has_images || model.role != ModelRole::Vision);
+                    prop_assert!(case.has_images || explorer.is_some() || model.role != ModelRole::VISION);
                     prop_assert!(model.facts.context_window.is_none_or(|window| case.estimate <= window));
                 }
             }

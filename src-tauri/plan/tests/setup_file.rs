@@ -152,6 +152,22 @@ fn a_wrong_file_says_where_and_what() {
             with("/collections/0/shape", json!("poem")),
             "collections[0].shape: unknown shape \"poem\"; use one of general",
         ),
+        (with("/models/0/role", json!("Code")), "models[0].role: 2 to 24 lower-case letters"),
+        (
+            with("/models/0/role", json!("genral")),
+            "models[0].role: unknown role \"genral\"; use one of general, code, light, vision, image, decision, or name it",
+        ),
+        (
+            with("/models/0/retired", json!({"at": "soon", "why": "x"})),
+            "models[0].retired.at: the date it was retired",
+        ),
+        (with("/models/0/retired", json!({"at": "2026-11-29"})), "models[0].retired: missing field `why`"),
+        (with("/shapes", json!([{"name": "law", "roles": []}])), "shapes[0].roles: at least one role"),
+        (
+            with("/shapes", json!([{"name": "law", "roles": ["a1"]}, {"name": "law", "roles": ["a1"]}])),
+            "shapes[1].name: \"law\" is already shapes[0]",
+        ),
+        (with("/shapes", json!([{"name": "law", "role": "a1"}])), "shapes[0].role: unknown field `role`"),
         (with("/collections/0/reply", json!("some")), "collections[0].reply: unknown variant `some`"),
         (
             with("/settings/max_cals", json!(3)),
@@ -278,6 +294,32 @@ fn an_export_is_the_same_bytes_and_imports_to_no_changes() {
     assert_eq!(changes.len(), 6, "{changes:?}");
     assert_eq!(elsewhere.collections[1], Collection::new("mixed", ["alpha", "beta"]));
     assert_eq!(export(&elsewhere), text);
+}
+
+#[test]
+fn shapes_roles_and_retirement_go_out_and_come_back() {
+    let mut file = example();
+    file["shapes"] = json!([
+        {"name": "law", "description": "a question of law", "roles": ["jurist", "general"]},
+        {"name": "prose", "description": "writing", "roles": ["general", "light"]}
+    ]);
+    file["models"][0]["role"] = json!("jurist");
+    file["models"][0]["retired"] = json!({"at": "2026-11-29", "why": "went paid"});
+    file["collections"][0]["shape"] = json!("law");
+    let (setup, changes) = imported(&Setup::default(), &file);
+    let wanted = [
+        "added endpoint fake",
+        "added shape law",
+        "added shape prose",
+        "added model alpha",
+        "added collection core",
+    ];
+    assert_eq!(changes, wanted);
+    let text = export(&setup);
+    assert_eq!(imported(&setup, &serde_json::from_str(&text).expect("json")), (setup, Vec::new()));
+    let written: Value = serde_json::from_str(&text).expect("json");
+    assert_eq!(written["models"][0]["retired"], file["models"][0]["retired"]);
+    assert_eq!(written["shapes"], file["shapes"]);
 }
 
 #[test]

@@ -37,6 +37,10 @@ export interface Commands {
   /** Withdraws the verdict; the earlier stays in history. */
   clear_verdict: { args: CallId; result: Recorded };
   owed: { args: Nothing; result: Owed };
+  /** Panels in which the words stand together, newest first. */
+  search: { args: Search; result: SearchHits };
+  /** Who would sit if a panel were asked now, and why. */
+  preview_panel: { args: PreviewPanel; result: PanelPreview };
 }
 
 /** Something the owner should know, raised as a notification and shown in the window. */
@@ -51,6 +55,7 @@ export type Alert = {
 
 export type AlertKind =
   | "panel_failed"
+  | "failed_over"
   | "key_refused"
   | "recording_stopped"
   | "records_moved"
@@ -60,6 +65,12 @@ export type Ask = {
   collection: string;
   prompt: string;
   system: string;
+  /** `data:image/…;base64,…` or http(s) URLs. */
+  images?: Array<string>;
+  /** Aliases that are asked too, in explorer seats. */
+  with?: Array<string>;
+  /** `all`, `merged`; empty is the collection's own. */
+  reply?: string;
   /** Who asks, for the record: `window`, `bench ask`. */
   client: string;
 };
@@ -150,6 +161,18 @@ export type Facts = {
   price?: Price;
 };
 
+/** A seat that passed to another model because the first could not answer. */
+export type FailedOverView = {
+  /** `member1` */
+  seat: string;
+  /** The call that failed. */
+  call: string;
+  /** The alias that failed, and the one that took its seat. */
+  from: string;
+  to: string;
+  why: string;
+};
+
 /** What first run can offer. */
 export type Found = {
   /** Local runtimes that answered on loopback. */
@@ -222,16 +245,23 @@ export type LiveEvent =
   | { type: "snapshot"; panels: Array<PanelView>; alerts: Array<Alert> }
   | { type: "panel_started"; panel: PanelView }
   | { type: "seat_delta"; panel: string; call: string; at: number; text: string }
+  | { type: "seat_added"; panel: string; seat: SeatView }
+  | { type: "panel_shaped"; panel: string; shape: string; shape_by: string; skipped: Array<SkippedView> }
+  | { type: "seat_failed_over"; panel: string; failed_over: FailedOverView }
   | { type: "seat_changed"; panel: string; seat: SeatView }
   | { type: "panel_ended"; panel: PanelView }
   | { type: "verdict_changed"; panel: string; call: string; verdict: VerdictView | null; owed: number }
   | { type: "setup_changed" }
   | { type: "missed" }
   | { type: "alert_raised"; alert: Alert }
+  | { type: "noticed"; alert: Alert }
   | { type: "alert_cleared"; kind: AlertKind; subject: string };
 
-/** What a model is for. */
-export type ModelRole = "general" | "code" | "light" | "vision" | "image" | "decision";
+/**
+ * What a model is for: a word. Which roles there are is said by the shapes that admit them, so an owner adds
+ * a role by adding it to a shape.
+ */
+export type ModelRole = string;
 
 export type ModelView = {
   alias: string;
@@ -263,6 +293,26 @@ export type PanelId = {
   id: string;
 };
 
+/** A panel as it would be seated now, and why. */
+export type PanelPreview = {
+  shape: string;
+  shape_by: string;
+  /** Members, then explorers. */
+  seats: Array<PreviewSeat>;
+  skipped: Array<SkippedView>;
+  /** Why nobody would sit, when nobody would. */
+  refused: string | null;
+  /** Who would stand in for a member that fails, in order. */
+  reserves: Array<PreviewModel>;
+  /** The model the shape is best left to, and the one after it. */
+  primary: PreviewModel | null;
+  second: PreviewModel | null;
+  /** How many models could be picked beside the members. */
+  candidates: number;
+  /** The others, by why not; the largest group first. */
+  not_candidates: Array<PreviewGroup>;
+};
+
 export type PanelState = "running" | "done" | "failed" | "interrupted";
 
 /** A panel, running or ended. */
@@ -282,13 +332,17 @@ export type PanelView = {
   turns: number;
   shape: string;
   shape_by: string;
-  /** `all` */
+  /** `all`, `merged`; once ended, the one that was given. */
   reply: string;
   state: PanelState;
   /** Whole time, once ended. */
   seconds: number | null;
+  /** In seating order, then those that joined as it ran: explorers, stand-ins, the merger. */
   seats: Array<SeatView>;
   skipped: Array<SkippedView>;
+  failed_over: Array<FailedOverView>;
+  /** Why the reply is not the one that was asked for. */
+  note: string | null;
   /** Why nobody answered, when nobody did. */
   error: string | null;
   /** A panel of practice models: its record is kept apart. */
@@ -319,6 +373,36 @@ export type PresetView = {
   kind: EndpointKind;
   key_page: string;
   needs_key: boolean;
+};
+
+export type PreviewGroup = {
+  why: string;
+  count: number;
+  /** The first few of them. */
+  some: Array<string>;
+};
+
+export type PreviewModel = {
+  alias: string;
+  /** With counts; `no evidence yet` when there is none. */
+  why: string;
+};
+
+/** A panel as it would be seated now: of a collection, or of one being edited. */
+export type PreviewPanel = {
+  /** A collection's name; empty is none: explorers only. */
+  collection: string;
+  /** The members instead of the collection's own. */
+  members?: Array<string>;
+  /** The shape instead of the collection's own; empty is automatic. */
+  shape?: string;
+};
+
+export type PreviewSeat = {
+  seat: string;
+  kind: SeatKind;
+  alias: string;
+  why: string;
 };
 
 /** US dollars for a million tokens. */
@@ -361,6 +445,10 @@ export type SaveCollection = {
   /** Empty is automatic. */
   shape: string;
   when_too_large: string;
+  /** `all`, `merged`, `route`; absent keeps what is there. */
+  reply?: string;
+  /** An alias, or empty for none; absent keeps what is there. */
+  merger?: string;
 };
 
 /** Add or change an endpoint; the name says which. */
@@ -376,6 +464,28 @@ export type SaveEndpoint = {
   allow_plain_http: boolean;
 };
 
+/** Full-text search over prompts, answers and what verdicts say. */
+export type Search = {
+  /** Words that must stand together in one text; the last may be the beginning of one. */
+  query: string;
+  /** A panel id; panels older than it. `null` starts at the newest. */
+  before: string | null;
+  /** At most 100. */
+  limit: number;
+};
+
+export type SearchHit = {
+  panel: PanelView;
+  in_prompt: boolean;
+  /** Calls in whose answer or verdict the words stand. */
+  calls: Array<string>;
+};
+
+export type SearchHits = {
+  hits: Array<SearchHit>;
+  more: boolean;
+};
+
 export type SeatKind = "member" | "explorer" | "merger" | "reserve";
 
 export type SeatStatus = "waiting" | "answering" | "ok" | "empty" | "error" | "late" | "cancelled";
@@ -383,11 +493,15 @@ export type SeatStatus = "waiting" | "answering" | "ok" | "empty" | "error" | "l
 export type SeatView = {
   /** `<panel>.member1`: what a verdict is about. */
   call: string;
-  /** `member1` */
+  /** `member1`, `explorer`, `merger`; a stand-in's is `member1.r1`. */
   seat: string;
   kind: SeatKind;
   alias: string;
   endpoint: string;
+  /** Why it was chosen, in words; empty for a member. */
+  why: string;
+  /** The alias whose seat it took. */
+  stood_in_for: string | null;
   status: SeatStatus;
   /** Whole time, once ended. */
   seconds: number | null;
@@ -420,6 +534,8 @@ export type Settings = {
   idle_seconds: number;
   /** What a panel does when its caller hangs up. */
   panel_on_hangup: OnHangup;
+  /** Seconds that explorers get once every member is done. */
+  explorer_grace: number;
   /** Days that prompts and answers are kept; verdicts and counts are kept for ever. */
   keep_text_days: number;
 };

@@ -301,7 +301,7 @@ export const s = {
       vision: 'vision',
       image: 'image',
       decision: 'decision',
-    },
+    } as Record<string, string>,
   },
 
   endpoints: {
