@@ -50,6 +50,8 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         members: list(&args.members, old.map(|old| &old.members)),
         shape: text(&args.shape, old.map(|old| &old.shape)),
         when_too_large: if when_too_large.is_empty() { "refuse".to_owned() } else { when_too_large },
+        reply: None,
+        merger: None,
     }
 }
 

@@ -17,6 +17,8 @@ fn seat(n: u32, alias: &str, status: SeatStatus, error: &str) -> SeatView {
         kind: SeatKind::Member,
         alias: alias.to_owned(),
         endpoint: "fake".to_owned(),
+        why: String::new(),
+        stood_in_for: None,
         status,
         seconds: Some(if ok { 12.34 } else { 0.05 }),
         first_token_s: ok.then_some(0.8),
@@ -49,6 +51,8 @@ fn panel(seats: Vec<SeatView>) -> PanelView {
             alias: "old".to_owned(),
             why: "retired 2026-01-02".to_owned(),
         }],
+        failed_over: Vec::new(),
+        note: None,
         error: (!answered).then(|| "no seat answered".to_owned()),
         practice: false,
     }
