@@ -24,6 +24,7 @@ pub(crate) const TABLES: Steps = &[
     tables::seats::STEPS,
     tables::calls::STEPS,
     tables::verdicts::STEPS,
+    tables::responses::STEPS,
 ];
 
 /// The schema version this build writes. A file of a higher one is refused.

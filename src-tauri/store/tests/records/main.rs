@@ -12,6 +12,7 @@ mod load;
 mod migration;
 mod panels;
 mod record;
+mod responses;
 mod setup;
 mod text;
 mod verdict_model;
