@@ -189,6 +189,12 @@ pub trait EventEncoder: Send {
     /// that has room.
     fn finish(&mut self, usage: Usage, bench: Option<&Value>) -> Vec<u8>;
 
+    /// After [`finish`](Self::finish), once: the whole reply as its caller was told it, in a dialect whose replies
+    /// can be asked for again.
+    fn take_reply(&mut self) -> Option<Value> {
+        None
+    }
+
     /// An error after the 200. The connection is then closed without the final chunk of its coding.
     fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8>;
 }

@@ -62,6 +62,7 @@ pub use ollama::{
 };
 pub use quota::quota_notice;
 pub use raw::{Fields, Raw};
+pub use responses::conversation;
 pub use restore::Restore;
 pub use rules::{Keeps, Rules, Sources};
 pub use schema::Profile;

@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod content;
+pub mod conversation;
 mod item;
 mod member;
 mod options;
