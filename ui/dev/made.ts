@@ -22,6 +22,7 @@ export const SETTINGS: Settings = {
   idle_seconds: 90,
   panel_on_hangup: 'finish',
   keep_text_days: 90,
+  responses_days: 30,
 };
 
 export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {

@@ -33,6 +33,7 @@ pub struct NamedSettings {
     pub idle_seconds: Option<u32>,
     pub panel_on_hangup: Option<OnHangup>,
     pub keep_text_days: Option<u32>,
+    pub responses_days: Option<u32>,
 }
 
 /// Reads a set-up file. Every section but `version` may be absent.
@@ -62,6 +63,7 @@ impl NamedSettings {
             idle_seconds: self.idle_seconds.unwrap_or(current.idle_seconds),
             panel_on_hangup: self.panel_on_hangup.unwrap_or(current.panel_on_hangup),
             keep_text_days: self.keep_text_days.unwrap_or(current.keep_text_days),
+            responses_days: self.responses_days.unwrap_or(current.responses_days),
         }
     }
 }

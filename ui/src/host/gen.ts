@@ -422,6 +422,8 @@ export type Settings = {
   panel_on_hangup: OnHangup;
   /** Days that prompts and answers are kept; verdicts and counts are kept for ever. */
   keep_text_days: number;
+  /** Days that a response can be gone on from by its id. */
+  responses_days: number;
 };
 
 export type SetupText = {

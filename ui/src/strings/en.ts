@@ -406,6 +406,8 @@ export const s = {
     cancel: 'Stop the seats',
     keepText: 'Days that prompts and answers are kept',
     keepTextHint: 'Verdicts and counts are kept for ever.',
+    keepResponses: 'Days that a response can be continued by its id',
+    keepResponsesHint: 'For clients that send previous_response_id.',
     number: (from: number, to: number) => `A whole number from ${from} to ${to}.`,
     setup: 'Set-up file',
     setupText: 'Endpoints, models, collections and settings as one file. It never holds a key.',

@@ -8,11 +8,13 @@ use futures_util::stream;
 use http::{HeaderValue, StatusCode};
 use plan::Collection;
 use tokio::time::Instant;
-use wire::{
-    ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route, Silence,
-};
+use wire::{ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route};
 
-use super::{CONTENT_TYPE, Call, name, reply};
+use super::{
+    CONTENT_TYPE, Call, name, reply,
+    responses::{self, Keeping},
+    silence::Silences,
+};
 use crate::{
     panel::{
         Asking, PanelEnd, Running, SeatEnd, Update, closing, collections_in_words, heading, run, section,
@@ -20,9 +22,6 @@ use crate::{
     },
     setup::Snapshot,
 };
-
-/// Silence after which a stream shows that it is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn ask(
     call: &Call<'_>,
@@ -33,7 +32,7 @@ pub(crate) async fn ask(
     let begun = Instant::now();
     let format = wire::format(call.dialect);
     let created = call.gateway.clock().now_ms() / 1000;
-    let request = match format.decode_request(body, route) {
+    let mut request = match format.decode_request(body, route) {
         // Ollama's own client asks nothing first, to have the model loaded.
         Err(error) if error.code == wire::NOTHING_ASKED => {
             let model = wire::ollama_shown(body)?;
@@ -41,23 +40,27 @@ pub(crate) async fn ask(
         }
         request => request?,
     };
-    if let Some(id) = request.previous_response_id() {
-        return Err(not_kept(&id));
+    let id = match call.dialect {
+        Dialect::Responses => responses::fresh_id()?,
+        _ => call.id.trim_start_matches("req_").to_owned(),
+    };
+    let keeping = Keeping::of(call, &request, body, &id)?;
+    if let Some(previous) = request.previous_response_id() {
+        request = format.decode_request(&responses::go_on(call, &previous, body).await?, route)?;
     }
     let collection = collection_for(&call.gateway.snapshot(), &request)?;
     let stream = request.stream;
-    let id = call.id.trim_start_matches("req_");
     let head = ReplyHead::of(&request, id, created);
     let seated = call.gateway.seat(Asking { collection, request, client })?;
     let running = run(call.gateway, seated);
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
     let panel = running.panel.clone();
     let mut response = if stream {
-        let mut response = streamed(running, format.encoder(head), format.stream_type(route.form));
+        let mut response = streamed(running, format.encoder(head), keeping, format.stream_type(route.form));
         response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(before_ms));
         response
     } else {
-        whole(call, head, running, before_ms).await
+        whole(call, head, running, keeping, before_ms).await
     };
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&panel.id) {
@@ -110,14 +113,6 @@ fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<String, ApiE
     Ok(name.clone())
 }
 
-/// Responses are not kept by this version, so none can be gone on from.
-fn not_kept(id: &str) -> ApiError {
-    let id = wire::redact::shorten(id, 80);
-    let message =
-        format!("previous_response_id: no response \"{id}\" is kept; send the whole conversation as input");
-    ApiError::new(Kind::NotFound, Origin::Client, "previous_response_not_found", message)
-}
-
 fn not_built(mode: &str, collection: &str) -> ApiError {
     let message = format!(
         "model: the reply mode \"{mode}\" is not built in this version; ask for bench/{collection}:all, which gives every \
@@ -126,14 +121,20 @@ fn not_built(mode: &str, collection: &str) -> ApiError {
     ApiError::new(Kind::NotImplemented, Origin::Gateway, "mode_not_implemented", message)
 }
 
-async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms: f64) -> Response {
+async fn whole(
+    call: &Call<'_>,
+    head: ReplyHead,
+    mut running: Running,
+    keeping: Option<Keeping>,
+    before_ms: f64,
+) -> Response {
     let mut seats: Vec<SeatEnd> = Vec::new();
     while let Some(update) = running.updates.recv().await {
         match update {
             Update::Seat(end) => seats.push(end),
             Update::End(end) => {
                 seats.sort_by_key(|seat| seat.at);
-                let mut response = ended(call, &head, &running, &seats, &end);
+                let mut response = ended(call, &head, &running, keeping, &seats, &end).await;
                 response
                     .headers_mut()
                     .insert(reply::OVERHEAD, reply::milliseconds(before_ms + end.overhead_ms));
@@ -148,10 +149,11 @@ async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms
     call.refuse(&panel_lost(), None)
 }
 
-fn ended(
+async fn ended(
     call: &Call<'_>,
     head: &ReplyHead,
     running: &Running,
+    keeping: Option<Keeping>,
     seats: &[SeatEnd],
     end: &PanelEnd,
 ) -> Response {
@@ -161,10 +163,12 @@ fn ended(
     let mut text = heading(&running.panel);
     seats.iter().for_each(|seat| text.push_str(&section(&seat.view)));
     text.push_str(&closing());
-    reply::json(
-        StatusCode::OK,
-        wire::format(call.dialect).encode_reply(head, &Reply::of_text(text, end.usage), Some(&end.bench)),
-    )
+    let reply = Reply::of_text(text, end.usage);
+    let body = wire::format(call.dialect).encode_reply(head, &reply, Some(&end.bench));
+    if let Some(keeping) = keeping {
+        keeping.keep(String::from_utf8_lossy(&body).into_owned()).await;
+    }
+    reply::json(StatusCode::OK, body)
 }
 
 /// A panel always tells its end, also when it is cancelled; without one it failed inside.
@@ -179,6 +183,8 @@ struct Streaming {
     encoder: Box<dyn EventEncoder>,
     ready: VecDeque<Bytes>,
     state: State,
+    silences: Silences,
+    keeping: Option<Keeping>,
 }
 
 enum State {
@@ -188,9 +194,15 @@ enum State {
     Failed,
 }
 
-fn streamed(running: Running, mut encoder: Box<dyn EventEncoder>, content_type: &'static str) -> Response {
+fn streamed(
+    running: Running,
+    mut encoder: Box<dyn EventEncoder>,
+    keeping: Option<Keeping>,
+    content_type: &'static str,
+) -> Response {
     let ready = VecDeque::from([Bytes::from(encoder.text(&heading(&running.panel)))]);
-    let streaming = Streaming { running, encoder, ready, state: State::Open };
+    let silences = Silences::default();
+    let streaming = Streaming { running, encoder, ready, state: State::Open, silences, keeping };
     let body = Body::from_stream(stream::unfold(streaming, |mut streaming| async move {
         let piece = streaming.next().await?;
         Some((piece, streaming))
@@ -217,10 +229,16 @@ impl Streaming {
             }
             State::Open => {}
         }
-        let piece = match tokio::time::timeout(KEEP_ALIVE, self.running.updates.recv()).await {
-            Err(_) => self.encoder.keep_alive(Silence::Short),
+        let piece = match self.silences.unless(self.running.updates.recv()).await {
+            Err(silence) => self.encoder.keep_alive(silence),
             Ok(Some(Update::Seat(end))) => self.encoder.text(&section(&end.view)),
-            Ok(Some(Update::End(end))) => self.end(end),
+            Ok(Some(Update::End(end))) => {
+                let last = self.end(end);
+                if let (Some(reply), Some(keeping)) = (self.encoder.take_reply(), self.keeping.take()) {
+                    keeping.keep(reply.to_string()).await;
+                }
+                last
+            }
             Ok(None) => {
                 self.state = State::Failed;
                 self.encoder.error(&panel_lost(), None)

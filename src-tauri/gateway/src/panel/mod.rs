@@ -10,4 +10,4 @@ pub use ask::{Ask, Asked};
 pub(crate) use ask::{Asking, Seated, collections_in_words, unknown_collection};
 pub(crate) use markdown::{closing, heading, section};
 pub(crate) use run::{PanelEnd, Running, Update, run};
-pub(crate) use seat::SeatEnd;
+pub(crate) use seat::{ON_DISK, SeatEnd};
