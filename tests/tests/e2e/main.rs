@@ -18,6 +18,7 @@ mod load;
 mod panel;
 mod practice;
 mod refusals;
+mod responses;
 mod secrets;
 mod slow;
 mod streaming;

@@ -228,3 +228,82 @@ fn too_large() -> ApiError {
     );
     ApiError::new(Kind::TooLarge, Origin::Client, "too_large", message)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc};
+
+    use super::*;
+    use crate::{clock::Clock, gateway::Options};
+
+    async fn open(folder: &tempfile::TempDir) -> Gateway {
+        let data_dir = folder.path().to_owned();
+        Gateway::open(Options { data_dir, program: "test".to_owned(), clock: Clock::system() }).await.unwrap()
+    }
+
+    fn row(gateway: &Gateway, id: &str, body: String) -> ResponseRow {
+        let at_ms = gateway.clock().now_ms();
+        ResponseRow { id: id.to_owned(), at_ms, previous: None, input: "[]".to_owned(), body }
+    }
+
+    /// A reply may have been faster than the disk: its caller must be able to go on all the same.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_still_being_written_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let gateway = open(&folder).await;
+        let store = gateway.store();
+        // The writer tells of a full disk that was freed, and is held there.
+        let (held, is_held) = mpsc::channel();
+        let (go, gone) = mpsc::channel::<()>();
+        let gone = Mutex::new(gone);
+        store.on_recording_change(move |state| {
+            if state == store::RecordingState::Ok {
+                let _ = held.send(());
+                let _ = gone.lock().unwrap().recv();
+            }
+        });
+        store.limit_pages(Some(1));
+        let waits = store.keep_response(row(&gateway, "resp_large", "x".repeat(200_000))).await;
+        assert_eq!(waits, Err(StoreError::RecordingStopped));
+        store.limit_pages(None);
+        tokio::task::spawn_blocking(move || is_held.recv().unwrap()).await.unwrap();
+
+        drop(store.keep_response(row(&gateway, "resp_late", "{}".to_owned())));
+        let mut looking = std::pin::pin!(known(&gateway, "resp_late"));
+        let early = tokio::time::timeout(Duration::from_millis(200), &mut looking).await;
+        assert!(early.is_err(), "it waits: {early:?}");
+        go.send(()).unwrap();
+        let found = looking.await.unwrap();
+        assert!(matches!(&found, Conversation::Known(rows) if rows[0].id == "resp_late"), "{found:?}");
+        drop(go);
+        assert_eq!(known(&gateway, "resp_nobody").await.unwrap(), Conversation::Unknown);
+    }
+
+    #[test]
+    fn ids_are_long_and_never_the_same() {
+        let ids: std::collections::HashSet<String> = (0..100).map(|_| fresh_id().unwrap()).collect();
+        assert_eq!(ids.len(), 100);
+        assert!(
+            ids.iter().all(|id| id.len() == 48 && id.bytes().all(|byte| byte.is_ascii_hexdigit())),
+            "{ids:?}"
+        );
+    }
+
+    #[test]
+    fn pages() {
+        let read = |query: &str| {
+            page(query).map(|page| (page.limit, page.newest_first, page.after)).map_err(|error| error.message)
+        };
+        assert_eq!(read(""), Ok((20, true, None)));
+        assert_eq!(read("limit=100&order=asc&after=msg_1"), Ok((100, false, Some("msg_1".to_owned()))));
+        for (query, wanted) in [
+            ("limit=0", "limit: 1 to 100, not 0"),
+            ("limit=101", "limit: 1 to 100, not 101"),
+            ("limit=x", "limit: 1 to 100, not x"),
+            ("limit=-1", "limit: 1 to 100, not -1"),
+            ("order=newest", "order: asc or desc, not newest"),
+        ] {
+            assert_eq!(read(query), Err(wanted.to_owned()), "{query}");
+        }
+    }
+}
