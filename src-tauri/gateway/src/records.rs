@@ -64,6 +64,8 @@ impl Gateway {
     /// Gives a verdict; the same again writes nothing (`false`).
     pub async fn give_verdict(&self, verdict: NewVerdict) -> Result<bool, VerdictError> {
         check_verdict(&verdict)?;
+        // Until the vault is open, no key is known that could be masked.
+        self.vault().wait().await;
         let verdict = self.without_keys(verdict);
         let call = verdict.call.clone();
         match self.store().give_verdict(verdict).await? {

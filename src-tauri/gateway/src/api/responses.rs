@@ -57,7 +57,7 @@ impl Keeping {
             id: format!("resp_{id}"),
             at_ms: call.gateway.clock().now_ms(),
             previous: request.previous_response_id(),
-            input: without_keys(call.gateway, conversation::new_input(body)?),
+            input: conversation::new_input(body)?,
             body: String::new(),
         };
         Ok(Some(Keeping { gateway: call.gateway.clone(), row }))
@@ -66,12 +66,23 @@ impl Keeping {
     /// Keeps the reply as its caller gets it, JSON. On disk before its last byte goes out, so that the next
     /// question finds it; a disk that is slow or full does not hold the reply back.
     pub(crate) async fn keep(self, reply: String) {
-        let body = without_keys(&self.gateway, reply);
-        let on_disk = self.gateway.store().keep_response(ResponseRow { body, ..self.row });
-        if let Ok(Err(error @ (StoreError::Conflict(_) | StoreError::Sql(_)))) =
-            tokio::time::timeout(ON_DISK, on_disk).await
-        {
-            tracing::warn!(%error, "a response was not kept");
+        let tasks = self.gateway.panel_tasks().clone();
+        let _ = tokio::time::timeout(ON_DISK, tasks.spawn(self.write(reply))).await;
+    }
+
+    async fn write(self, reply: String) {
+        let Keeping { gateway, row } = self;
+        // Until the vault is open, no key is known that could be masked.
+        gateway.vault().wait().await;
+        let row = ResponseRow {
+            input: without_keys(&gateway, row.input),
+            body: without_keys(&gateway, reply),
+            ..row
+        };
+        match gateway.store().keep_response(row).await {
+            // That it waits for the disk is told by its own alert.
+            Ok(()) | Err(StoreError::RecordingStopped) => {}
+            Err(error) => tracing::warn!(%error, "a response was not kept"),
         }
     }
 }

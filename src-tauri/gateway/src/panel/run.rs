@@ -72,6 +72,10 @@ async fn run_to_end(
     cancel: CancellationToken,
 ) {
     let begun = Instant::now();
+    if !panel.practice {
+        // Until the vault is open, no key is known that could be masked; the seats wait for theirs too.
+        gateway.vault().wait().await;
+    }
     let view = panel.view(&gateway);
     let row = panel_row(&gateway, &panel, view.clone());
     gateway.live().started(view);
