@@ -86,7 +86,8 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
 
 fn wrong_type() -> ApiError {
     let message = "Content-Type: a POST must be application/json";
-    ApiError::new(Kind::UnsupportedMediaType, Origin::Client, "content_type", message)
+    let error = ApiError::new(Kind::UnsupportedMediaType, Origin::Client, "content_type", message);
+    ApiError { taken: Some(("accept", "application/json")), ..error }
 }
 
 /// The caller's request id if it is plain ASCII of at most 128 characters, else `fresh`.

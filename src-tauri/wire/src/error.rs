@@ -73,11 +73,13 @@ pub struct ApiError {
     pub message: String,
     /// The shortest wait known, for `Retry-After`.
     pub retry_after: Option<Duration>,
+    /// What would have been taken, as the header that says it: `allow` of a 405, `accept-encoding` of a 415.
+    pub taken: Option<(&'static str, &'static str)>,
 }
 
 impl ApiError {
     pub fn new(kind: Kind, origin: Origin, code: &'static str, message: impl Into<String>) -> Self {
-        ApiError { kind, origin, code, message: message.into(), retry_after: None }
+        ApiError { kind, origin, code, message: message.into(), retry_after: None, taken: None }
     }
 
     /// 400, the caller's content.

@@ -248,18 +248,23 @@ async fn what_is_not_there_and_what_cannot_be_done() {
         assert_eq!(answer.json()["error"]["type"], "not_found_error", "{path}");
         assert!(answer.json()["error"]["message"].as_str().is_some_and(|said| said.len() > 10), "{path}");
     }
-    for (method, path) in [
-        (Method::GET, "/v1/chat/completions"),
-        (Method::DELETE, "/v1/models"),
-        (Method::PUT, "/v1/chat/completions"),
-        (Method::GET, "/bench/verdict"),
-        (Method::PATCH, "/health"),
+    for (method, path, allow) in [
+        (Method::GET, "/v1/chat/completions", "POST"),
+        (Method::DELETE, "/v1/models", "GET, HEAD"),
+        (Method::PUT, "/v1/chat/completions", "POST"),
+        (Method::GET, "/v1/messages", "POST"),
+        (Method::GET, "/v1beta/models/bench/core:generateContent", "POST"),
+        (Method::POST, "/api/tags", "GET, HEAD"),
+        (Method::GET, "/bench/verdict", "POST"),
+        (Method::PATCH, "/health", "GET, HEAD"),
     ] {
         let request = lab.http().request(method.clone(), path).header("content-type", "application/json");
         let answer = lab.http().send(request, "{}").await;
         assert_eq!(answer.status, 405, "{method} {path}: {}", answer.text());
-        assert!(answer.json()["error"]["message"].is_string(), "{method} {path}");
-        assert!(!answer.header("allow").is_empty(), "{method} {path} says what is allowed");
+        let reply = answer.json();
+        let said = reply["error"]["message"].as_str().or(reply["error"].as_str()).unwrap_or_default();
+        assert!(said.contains(allow), "{method} {path}: {reply}");
+        assert_eq!(answer.header("allow"), allow, "{method} {path} says what is allowed");
     }
 }
 

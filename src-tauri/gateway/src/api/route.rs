@@ -149,7 +149,8 @@ fn no_such_path(path: &str) -> ApiError {
 
 fn not_allowed(allowed: &'static str) -> ApiError {
     let message = format!("method: this path takes {allowed}");
-    ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message)
+    let error = ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message);
+    ApiError { taken: Some(("allow", allowed)), ..error }
 }
 
 #[cfg(test)]
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn methods() {
         let status =
-            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.message));
+            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.taken));
         assert!(status(Method::HEAD, "/v1/models").is_ok());
         for (method, path, allowed) in [
             (Method::POST, "/v1/models", "GET, HEAD"),
@@ -235,7 +236,7 @@ mod tests {
             (Method::DELETE, "/bench/verdict", "POST"),
             (Method::OPTIONS, "/bench/record", "GET, HEAD"),
         ] {
-            assert_eq!(status(method, path), Err((405, format!("method: this path takes {allowed}"))));
+            assert_eq!(status(method, path), Err((405, Some(("allow", allowed)))));
         }
         assert_eq!(status(Method::DELETE, "/nowhere").map_err(|(status, _)| status), Err(404));
     }
