@@ -6,11 +6,11 @@ use async_compression::{
     zstd::CParameter,
 };
 use bench_tests::{
-    Lab,
+    Lab, Reply,
     http::{Answer, whole},
     panel_of,
     scenario::question,
-    upstream::answers,
+    upstream::{Framing, Step, answers},
     within,
 };
 use bytes::Bytes;
@@ -271,6 +271,26 @@ async fn every_route_with_a_body_reads_them() {
         let broken = post(&lab, path, &["br"], b"{}".to_vec()).await;
         assert_eq!(broken.status, 400, "{path}: {}", broken.text());
         assert!(broken.text().contains("content-encoding: "), "{path}: {}", broken.text());
+    }
+}
+
+/// What members are told is taken (`accept-encoding`) is read when it comes.
+#[tokio::test]
+async fn answers_in_every_coding_are_read() {
+    let sent = answers("Answer of alpha.").steps.into_iter().map(|step| match step {
+        Step::Send(bytes) => bytes,
+        other => panic!("{other:?}"),
+    });
+    let sent = sent.collect::<Vec<_>>().concat();
+    for (coding, stated) in [("gzip", "gzip"), ("br", "br"), ("zlib", "deflate"), ("zstd", "zstd")] {
+        let body = coded(coding, &sent).await;
+        let reply =
+            Reply::whole(200, "text/event-stream", body).header("content-encoding", stated).bytewise();
+        let lab = panel_of([("alpha", reply.framed(Framing::Chunked).into())]).await;
+        let answer = lab.http().chat(&question("hi")).await;
+        assert_eq!(answer.json()["bench"]["seats"][0]["answer"], "Answer of alpha.", "{}", answer.text());
+        let told = lab.upstream.received()[0].header("accept-encoding").unwrap_or_default().to_owned();
+        assert!(told.split(',').any(|taken| taken.trim() == stated), "{told}");
     }
 }
 

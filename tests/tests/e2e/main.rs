@@ -6,6 +6,7 @@
 mod apis;
 mod checks;
 mod cli;
+mod counting;
 mod durability;
 mod encodings;
 mod endpoints;

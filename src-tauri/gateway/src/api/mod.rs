@@ -99,7 +99,8 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
-            count::tokens(call, &route, &body::read(request).await?)
+            let features = count::features(call.dialect, request.headers());
+            count::tokens(call, &route, &features, &body::read(request).await?).await
         }
         Route::OllamaTags => Ok(models::ollama_tags(call)),
         Route::OllamaShow => models::ollama_show(call, &body::read(request).await?),

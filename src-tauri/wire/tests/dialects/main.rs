@@ -6,6 +6,7 @@
 mod anthropic;
 mod chat_answers;
 mod completions;
+mod count;
 mod failures;
 mod framing;
 mod gemini;
