@@ -21,6 +21,8 @@ pub enum Kind {
     TooLarge,
     /// 415
     UnsupportedMediaType,
+    /// 431
+    HeadTooLarge,
     /// 429
     RateLimit,
     /// 500
@@ -44,6 +46,7 @@ impl Kind {
             Kind::Timeout => 408,
             Kind::TooLarge => 413,
             Kind::UnsupportedMediaType => 415,
+            Kind::HeadTooLarge => 431,
             Kind::RateLimit => 429,
             Kind::Internal => 500,
             Kind::NotImplemented => 501,
