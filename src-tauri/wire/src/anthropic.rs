@@ -3,6 +3,7 @@
 mod answer;
 mod blocks;
 mod content;
+mod count;
 mod error;
 mod member;
 mod options;
@@ -16,6 +17,7 @@ mod usage;
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
@@ -76,6 +78,14 @@ impl Format for Anthropic {
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(Body::<answer::Answer>::default())
+    }
+
+    fn feature_headers(&self) -> &'static [&'static str] {
+        &["anthropic-version", "anthropic-beta"]
+    }
+
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        Some(&count::Count)
     }
 
     fn encode_reply(&self, head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> Vec<u8> {

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     error::{ApiError, UpstreamError},
     model::{Event, Form, Reply, Request, Route, Target},
     notice::Notice,
@@ -67,6 +68,16 @@ pub trait Format: Send + Sync {
     /// A non-2xx reply from a member. `content_type` as sent; the message is redacted and short.
     fn decode_error(&self, status: u16, content_type: &str, body: &[u8]) -> UpstreamError {
         crate::failure::read(status, content_type, body)
+    }
+
+    /// A caller's headers that go on with a relayed body, because they switch features of it: `anthropic-beta`.
+    fn feature_headers(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// How tokens are counted; `None` in dialects that have no request for it.
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        None
     }
 
     /// A whole reply to a caller; `bench` sits at the top level where the dialect has room.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod content;
+mod count;
 mod error;
 mod media;
 mod member;
@@ -18,6 +19,7 @@ mod usage;
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
@@ -77,6 +79,10 @@ impl Format for Gemini {
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(Body::<answer::Answer>::default())
+    }
+
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        Some(&count::Count)
     }
 
     /// `bench` has no room in a whole reply: headers tell it.

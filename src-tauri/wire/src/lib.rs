@@ -9,6 +9,7 @@ mod caller;
 mod chat;
 mod classify;
 mod completions;
+mod count;
 mod custom;
 mod dialect;
 mod error;
@@ -41,6 +42,7 @@ pub mod sse;
 mod usage;
 pub mod wait;
 
+pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
 pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};

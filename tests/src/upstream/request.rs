@@ -25,9 +25,10 @@ impl Received {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// The body's `model`, or empty.
+    /// The body's `model`, else the one Gemini names in the path, or empty.
     pub fn model(&self) -> String {
-        self.json()["model"].as_str().unwrap_or_default().to_owned()
+        let in_path = || Some(self.path.split_once("/models/")?.1.rsplit_once(':')?.0.to_owned());
+        self.json()["model"].as_str().map(str::to_owned).or_else(in_path).unwrap_or_default()
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

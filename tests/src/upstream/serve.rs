@@ -55,18 +55,28 @@ fn decide(shared: &Shared, request: &Received) -> Reply {
             lock(&shared.listing).reply(models)
         }
         // The scripts are written in whatever dialect the test's endpoint speaks.
-        ("POST", "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/api/chat") => {
-            match lock(&shared.scripts).get(&request.model()) {
-                Some(script) => script.decide(request),
-                None => replies::fails(
-                    404,
-                    "model_not_found",
-                    &format!("The model `{}` does not exist", request.model()),
-                ),
-            }
-        }
+        ("POST", path) if is_asked_at(path) => match lock(&shared.scripts).get(&request.model()) {
+            Some(script) => script.decide(request),
+            None => replies::fails(
+                404,
+                "model_not_found",
+                &format!("The model `{}` does not exist", request.model()),
+            ),
+        },
         _ => replies::fails(404, "not_found", &format!("Unknown request URL: {} {path}", request.method)),
     }
+}
+
+/// Whether some dialect asks its models here.
+fn is_asked_at(path: &str) -> bool {
+    let fixed = [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/messages",
+        "/v1/messages/count_tokens",
+        "/v1/api/chat",
+    ];
+    fixed.contains(&path) || path.starts_with("/v1/models/") && path.contains(':')
 }
 
 /// Resolves when the other side has closed; bytes of a next request do not count.

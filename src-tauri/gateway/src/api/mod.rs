@@ -1,6 +1,7 @@
 //! From a request to its answer: the guard, the route, and who answers it.
 
 mod body;
+mod coding;
 mod count;
 mod models;
 mod name;
@@ -102,7 +103,8 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
-            count::tokens(call, &route, &body::read(request).await?)
+            let features = count::features(call.dialect, request.headers());
+            count::tokens(call, &route, &features, &body::read(request).await?).await
         }
         Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
         Route::Response(id) => responses::one(call, &id, query).await,

@@ -3,7 +3,7 @@
 use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
-use wire::{ApiError, Dialect, Kind, Notice};
+use wire::{ApiError, Dialect, Notice};
 
 use super::{CONTENT_TYPE, JSON, retry_after};
 use crate::panel::SeatEnd;
@@ -32,11 +32,8 @@ pub(crate) fn error_response(
     if let Some(wait) = retry_after(error) {
         response.headers_mut().insert(http::header::RETRY_AFTER, wait);
     }
-    if error.kind == Kind::MethodNotAllowed
-        && let Some(allowed) = error.message.strip_prefix("method: this path takes ")
-        && let Ok(allowed) = HeaderValue::from_str(allowed)
-    {
-        response.headers_mut().insert(http::header::ALLOW, allowed);
+    if let Some((name, value)) = error.taken {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
 }

@@ -167,7 +167,8 @@ fn no_such_path(path: &str) -> ApiError {
 
 fn not_allowed(allowed: &'static str) -> ApiError {
     let message = format!("method: this path takes {allowed}");
-    ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message)
+    let error = ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message);
+    ApiError { taken: Some(("allow", allowed)), ..error }
 }
 
 #[cfg(test)]
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn methods() {
         let status =
-            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.message));
+            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.taken));
         assert!(status(Method::HEAD, "/v1/models").is_ok());
         assert!(status(Method::DELETE, "/responses/resp_1").is_ok());
         for (method, path, allowed) in [
@@ -262,7 +263,7 @@ mod tests {
             (Method::DELETE, "/v1/responses/resp_1/input_items", "GET, HEAD"),
             (Method::DELETE, "/v1/responses", "POST"),
         ] {
-            assert_eq!(status(method, path), Err((405, format!("method: this path takes {allowed}"))));
+            assert_eq!(status(method, path), Err((405, Some(("allow", allowed)))));
         }
         assert_eq!(status(Method::DELETE, "/nowhere").map_err(|(status, _)| status), Err(404));
     }

@@ -47,7 +47,7 @@ pub(crate) struct PanelEnd {
     pub usage: Usage,
     /// Nobody answered.
     pub failed: Option<ApiError>,
-    /// Time beyond the slowest seat, in milliseconds.
+    /// The panel's time beyond its slowest seat's: before its call, and after its end. In milliseconds.
     pub overhead_ms: f64,
 }
 

@@ -7,6 +7,7 @@ mod anthropic;
 mod chat_answers;
 mod completions;
 mod conversation;
+mod count;
 mod failures;
 mod framing;
 mod gemini;

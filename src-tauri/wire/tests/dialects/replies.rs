@@ -93,6 +93,7 @@ fn errors_in_chats_shape() {
         (Kind::Timeout, "invalid_request_error"),
         (Kind::TooLarge, "invalid_request_error"),
         (Kind::UnsupportedMediaType, "invalid_request_error"),
+        (Kind::HeadTooLarge, "invalid_request_error"),
         (Kind::RateLimit, "rate_limit_error"),
         (Kind::Internal, "server_error"),
         (Kind::NotImplemented, "server_error"),
