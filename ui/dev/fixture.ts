@@ -193,6 +193,14 @@ export class Fixture implements Host {
               },
             ]
           : [],
+      // A program says more than a panel takes; a person asks in words only.
+      lossy:
+        client === 'window'
+          ? []
+          : [
+              { field: 'temperature', reason: 'ignored by a panel' },
+              { field: 'messages[2].content[1].cache_control', reason: 'not sent to members' },
+            ],
       error: null,
       practice: c.practice,
     };

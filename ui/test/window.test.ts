@@ -105,6 +105,20 @@ describe('live', () => {
     expect(($('composer-prompt') as HTMLTextAreaElement).value).toBe('Where?');
   });
 
+  test('what did not reach the members is said, and each field why', async () => {
+    const fixture = await open();
+    fixture.play('quick', 'Two words?', 'window', 0, 0.5);
+    await waitFor(() => expect($('panel')).not.toBeNull());
+    expect($('panel-lossy')).toBeNull();
+    fixture.play('quick', 'Three words?', 'opencode', 0, 0.5);
+    await waitFor(() => expect($('panel-lossy')?.textContent).toBe('2 fields left out or changed'));
+    expect(screen.queryByText('temperature')).toBeNull();
+    await fireEvent.click($('panel-lossy'));
+    expect($('panel-lossy').getAttribute('aria-expanded')).toBe('true');
+    expect(screen.getByText('temperature')).toBeTruthy();
+    expect(screen.getByText('ignored by a panel')).toBeTruthy();
+  });
+
   test('keys judge the current seat, and undo', async () => {
     const fixture = await open({ past: 1 });
     await waitFor(() => expect(seatOf('glm-5')).not.toBeNull());

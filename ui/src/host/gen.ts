@@ -230,6 +230,14 @@ export type LiveEvent =
   | { type: "alert_raised"; alert: Alert }
   | { type: "alert_cleared"; kind: AlertKind; subject: string };
 
+/** One field of the question that did not reach a member as it was sent. */
+export type LossyView = {
+  /** As the caller named it: `temperature`, `messages[2].content[0]`. */
+  field: string;
+  /** `ignored by a panel` */
+  reason: string;
+};
+
 /** What a model is for. */
 export type ModelRole = "general" | "code" | "light" | "vision" | "image" | "decision";
 
@@ -289,6 +297,8 @@ export type PanelView = {
   seconds: number | null;
   seats: Array<SeatView>;
   skipped: Array<SkippedView>;
+  /** What was left out or changed on the way to the members. */
+  lossy: Array<LossyView>;
   /** Why nobody answered, when nobody did. */
   error: string | null;
   /** A panel of practice models: its record is kept apart. */

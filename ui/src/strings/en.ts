@@ -98,6 +98,8 @@ export const s = {
     hidePrompt: 'Show one line of the prompt',
     system: 'System',
     notAsked: 'Not asked:',
+    lossy: (n: number) => many(n, 'field left out or changed', 'fields left out or changed'),
+    lossyLabel: 'Left out or changed on the way to the members',
     latest: 'Jump to the end',
     expand: (who: string) => `Show only ${who}`,
     collapse: 'Show every seat',
