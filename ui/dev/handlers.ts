@@ -10,7 +10,12 @@ export const handlers = (on: Fixture): Handlers => ({
   status: () => ({
     version: '0.1.0',
     url: on.portNote ? 'http://127.0.0.1:8124' : 'http://127.0.0.1:8123',
-    urls: { openai: on.portNote ? 'http://127.0.0.1:8124/v1' : 'http://127.0.0.1:8123/v1' },
+    urls: {
+      openai: `http://127.0.0.1:${on.portNote ? 8124 : 8123}/v1`,
+      anthropic: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+      ollama: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+      gemini: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+    },
     wanted_port: 8123,
     port: on.portNote ? 8124 : 8123,
     port_note: on.portNote,

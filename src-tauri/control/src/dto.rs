@@ -35,11 +35,15 @@ pub struct Status {
     pub alerts: Vec<Alert>,
 }
 
-/// What to paste into a client as its base URL.
+/// What to paste into a client as its base URL, by the API the client speaks.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct BaseUrls {
-    /// With `/v1`.
+    /// With `/v1`, as OpenAI's SDKs want it.
     pub openai: String,
+    /// Without: the SDKs of the other three add their own path.
+    pub anthropic: String,
+    pub ollama: String,
+    pub gemini: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

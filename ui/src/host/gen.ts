@@ -68,10 +68,14 @@ export type Asked = {
   panel: string;
 };
 
-/** What to paste into a client as its base URL. */
+/** What to paste into a client as its base URL, by the API the client speaks. */
 export type BaseUrls = {
-  /** With `/v1`. */
+  /** With `/v1`, as OpenAI's SDKs want it. */
   openai: string;
+  /** Without: the SDKs of the other three add their own path. */
+  anthropic: string;
+  ollama: string;
+  gemini: string;
 };
 
 export type CallId = {

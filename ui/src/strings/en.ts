@@ -69,6 +69,13 @@ export const s = {
     toPanel: 'See the panel',
   },
 
+  urls: {
+    title: 'Base URLs',
+    text: 'Give a program the one of the API it speaks, a model from below, and any key.',
+    of: { openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama', gemini: 'Gemini' },
+    label: (api: string) => `base URL for ${api} programs`,
+  },
+
   follow: {
     title: 'Open this address?',
     leads: 'It came from a model. It leads to',
@@ -222,7 +229,6 @@ export const s = {
     addEndpoint: 'Add an endpoint',
     members: 'Members',
     connect: 'Connect a client',
-    baseUrl: 'Base URL',
     model: 'Model',
     curl: 'Try it',
     ask: 'Ask',
@@ -423,7 +429,6 @@ export const s = {
     about: 'This gateway',
     version: 'Version',
     address: 'Address',
-    baseUrl: 'OpenAI base URL',
     dataFolder: 'Data folder',
     keys: 'Keys',
     recording: 'Recording',
