@@ -268,7 +268,8 @@ export class Fixture implements Host {
   private fill(): void {
     this.endpoints.push(endpoint('groq', 'https://api.groq.com/openai/v1', 'provider'));
     this.endpoints.push(endpoint('openrouter', 'https://openrouter.ai/api/v1', 'aggregator'));
-    this.endpoints.push(endpoint('ollama', 'http://127.0.0.1:11434/v1', 'local'));
+    this.endpoints.push(endpoint('ollama', 'http://127.0.0.1:11434', 'local'));
+    this.endpoints[2]!.api = 'ollama';
     this.endpoints[1]!.key = { source: 'environment', hint: '••••9f3a', variable: 'OPENROUTER_API_KEY' };
     this.endpoints[2]!.key = { source: 'none', hint: '', variable: null };
     this.models.push(

@@ -7,6 +7,7 @@ mod apis;
 mod checks;
 mod cli;
 mod durability;
+mod endpoint_apis;
 mod endpoints;
 mod failures;
 mod guard;

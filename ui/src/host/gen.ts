@@ -56,6 +56,9 @@ export type AlertKind =
   | "records_moved"
   | "port_taken";
 
+/** An API that an endpoint can be asked in. */
+export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
+
 export type Ask = {
   collection: string;
   prompt: string;
@@ -130,7 +133,7 @@ export type EndpointTest = {
 export type EndpointView = {
   name: string;
   base: string;
-  api: string;
+  api: Api;
   kind: EndpointKind;
   key: KeyView;
   key_env: string | null;
@@ -330,6 +333,8 @@ export type PresetView = {
   id: string;
   title: string;
   base: string;
+  /** What it can be asked in at that base, its native API first. */
+  apis: Array<Api>;
   kind: EndpointKind;
   key_page: string;
   needs_key: boolean;
@@ -381,6 +386,8 @@ export type SaveCollection = {
 export type SaveEndpoint = {
   name: string;
   base: string;
+  /** Absent keeps what is there; a new endpoint speaks chat. */
+  api?: Api;
   key_env: string | null;
   /** A new key for the keychain; write-only. Absent keeps what is there. */
   key?: string;
