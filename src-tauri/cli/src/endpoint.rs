@@ -133,10 +133,8 @@ async fn test(remote: &Remote, name: &str, out: Out) -> Result<Vec<ListedModel>,
     } else if test.ok {
         out.line(&test.message)?;
     } else {
+        // With the base that is likely right, where another answered.
         out.note(&format!("bench: {name}: {}", test.message));
-        if let Some(base) = &test.suggested_base {
-            out.note(&format!("bench: {base} answers; is that the base?"));
-        }
     }
     if test.ok { Ok(test.models) } else { Err(Failure::Said) }
 }
