@@ -164,6 +164,7 @@ impl Gateway {
                 .map(|seat| ended.remove(&seat.call).unwrap_or_else(|| never_ended(seat)))
                 .collect(),
             skipped: serde_json::from_str(&row.skipped_json).unwrap_or_default(),
+            lossy: serde_json::from_str(&row.lossy_json).unwrap_or_default(),
             error,
             practice: row.practice,
         }

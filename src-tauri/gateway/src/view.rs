@@ -28,6 +28,8 @@ pub struct PanelView {
     pub seconds: Option<f64>,
     pub seats: Vec<SeatView>,
     pub skipped: Vec<SkippedView>,
+    /// What was left out or changed on the way to the members.
+    pub lossy: Vec<LossyView>,
     /// Why nobody answered, when nobody did.
     pub error: Option<String>,
     /// A panel of practice models: its record is kept apart.
@@ -99,6 +101,15 @@ pub struct SkippedView {
     pub seat: String,
     pub alias: String,
     pub why: String,
+}
+
+/// One field of the question that did not reach a member as it was sent.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct LossyView {
+    /// As the caller named it: `temperature`, `messages[2].content[0]`.
+    pub field: String,
+    /// `ignored by a panel`
+    pub reason: String,
 }
 
 /// A person's judgement of a call.

@@ -62,7 +62,7 @@ impl Upstream {
         lock(&self.shared.scripts).insert(served.to_owned(), script.into());
     }
 
-    /// What `/v1/models` says from now on.
+    /// What the list of models says from now on, and where it is.
     pub fn listing(&self, listing: Listing) {
         *lock(&self.shared.listing) = listing;
     }

@@ -48,11 +48,11 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 fn decide(shared: &Shared, request: &Received) -> Reply {
-    let path = request.path.split('?').next().unwrap_or_default();
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     match (request.method.as_str(), path) {
-        ("GET", "/v1/models") => {
+        ("GET", path) if path == lock(&shared.listing).path() => {
             let models: Vec<String> = lock(&shared.scripts).keys().cloned().collect();
-            lock(&shared.listing).reply(models)
+            lock(&shared.listing).reply(models, query)
         }
         // The scripts are written in whatever dialect the test's endpoint speaks.
         ("POST", path) if is_asked_at(path) => match lock(&shared.scripts).get(&request.model()) {

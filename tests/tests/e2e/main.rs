@@ -9,6 +9,7 @@ mod cli;
 mod counting;
 mod durability;
 mod encodings;
+mod endpoint_apis;
 mod endpoints;
 mod failures;
 mod guard;

@@ -49,6 +49,7 @@ fn panel(seats: Vec<SeatView>) -> PanelView {
             alias: "old".to_owned(),
             why: "retired 2026-01-02".to_owned(),
         }],
+        lossy: Vec::new(),
         error: (!answered).then(|| "no seat answered".to_owned()),
         practice: false,
     }

@@ -13,7 +13,7 @@ use wire::{
 use crate::{
     gateway::Gateway,
     setup::Snapshot,
-    view::{PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView},
+    view::{LossyView, PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView},
 };
 
 /// A question from the window or the command line.
@@ -167,6 +167,7 @@ impl Seated {
             seconds: None,
             seats: self.seats.iter().map(SeatPlan::view).collect(),
             skipped: self.skipped.iter().map(skipped_view).collect(),
+            lossy: self.notices.iter().map(lossy_view).collect(),
             error: None,
             practice: self.practice,
         }
@@ -195,6 +196,10 @@ impl SeatPlan {
 
 fn skipped_view(skipped: &Skipped) -> SkippedView {
     SkippedView { seat: skipped.seat.to_owned(), alias: skipped.alias.clone(), why: skipped.why.clone() }
+}
+
+fn lossy_view(notice: &Notice) -> LossyView {
+    LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
 }
 
 /// The last user turn as the record keeps it: text as it is, images as placeholders.
