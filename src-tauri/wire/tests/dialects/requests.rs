@@ -180,7 +180,7 @@ fn refusals_name_the_way_out() {
     );
     let error = decode(&message(r#""role":"assistant","function_call":{"name":"f"}"#)).unwrap_err();
     assert_eq!(error.code, "legacy_functions");
-    let error = decode(&part(r#"{"type":"file","file":{"file_id":"f1"}}"#)).unwrap_err();
+    let error = read(&part(r#"{"type":"file","file":{"file_id":"f1"}}"#)).bound().unwrap();
     assert_eq!(
         error.message,
         "messages[0].content[0].file.file_id: no member can fetch an uploaded file; send its content as file_data"
@@ -209,8 +209,7 @@ fn a_whole_request() {
         request.images().map(|image| &image.source).collect::<Vec<_>>(),
         [&Source::Url("HTTPS://h/i.png?q=1".to_owned())]
     );
-    assert_eq!(request.attachments().map(|part| part.content.kind()).collect::<Vec<_>>(), ["audio"]);
-    assert!(!request.uses_tools());
+    assert_eq!(request.tool_use(), None);
     let extra: Vec<(&str, &str)> =
         request.extra.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect();
     assert_eq!(extra, [("bench.more", "1")]);
@@ -223,22 +222,25 @@ fn a_whole_request() {
 
 #[test]
 fn tools_are_seen() {
-    for body in [
-        with(r#""tools":[{"type":"function","function":{"name":"f"}}]"#),
-        with(r#""tools":[{"type":"custom","custom":{"name":"f"}}]"#),
-        message(
-            r#""role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]"#,
+    for (body, place) in [
+        (with(r#""tools":[{"type":"function","function":{"name":"f"}}]"#), "tools"),
+        (with(r#""tools":[{"type":"custom","custom":{"name":"f"}}]"#), "tools"),
+        (
+            message(
+                r#""role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]"#,
+            ),
+            "messages[1].tool_calls[0]",
         ),
-        message(r#""role":"tool","tool_call_id":"a","content":"x""#),
+        (message(r#""role":"tool","tool_call_id":"a","content":"x""#), "messages[1].content"),
     ] {
-        assert!(read(&body).uses_tools(), "{body}");
+        assert_eq!(read(&body).tool_use().as_deref(), Some(place), "{body}");
     }
     for body in [
         with(r#""tools":[]"#),
         with(r#""tools":null,"tool_choice":"none""#),
         message(r#""role":"assistant","content":"a","tool_calls":[]"#),
     ] {
-        assert!(!read(&body).uses_tools(), "{body}");
+        assert_eq!(read(&body).tool_use(), None, "{body}");
     }
 }
 
