@@ -138,22 +138,26 @@ impl Gateway {
     fn seat_plan(&self, panel: &str, seat: Seat, snapshot: &Snapshot, request: &Request) -> Option<SeatPlan> {
         let model = snapshot.model(&seat.alias)?.clone();
         let endpoint = self.resolve(snapshot.endpoint(&model.endpoint)?);
-        let target = target(&endpoint, &model);
+        let target = self.target(&endpoint, &model, request);
         let mut encoded = wire::format(endpoint.api).encode_request(request, &target);
         let body = Bytes::from(std::mem::take(&mut encoded.body));
         Some(SeatPlan { call: ids::call_id(panel, &seat.seat), seat, model, endpoint, encoded, body })
     }
-}
 
-/// The member as its dialect's encoder must know it.
-fn target(endpoint: &Endpoint, model: &Model) -> Target {
-    Target {
-        served: model.served.clone(),
-        options: model.options.clone(),
-        max_output: model.facts.max_output,
-        member: Member::of(&endpoint.name, &model.served),
-        quirks: catalog::quirks(endpoint, model),
-        ..Target::default()
+    /// The member as its dialect's encoder must know it.
+    fn target(&self, endpoint: &Endpoint, model: &Model, request: &Request) -> Target {
+        let member = Member::of(&endpoint.name, &model.served);
+        let own = self.origins().own(request, member, None);
+        Target {
+            served: model.served.clone(),
+            options: model.options.clone(),
+            max_output: model.facts.max_output,
+            callers_options: false,
+            member,
+            made: own.made,
+            kept: own.kept,
+            quirks: catalog::quirks(endpoint, model),
+        }
     }
 }
 
