@@ -1,7 +1,9 @@
 //! A caller's body: what is read, and what is refused with its place.
 
+use serde_json::json;
 use wire::{
-    ApiError, Content, Dialect, Image, Part, ReplyMode, Request, Role, Route, Source, estimate_tokens, format,
+    ApiError, Content, Dialect, Image, Part, ReplyMode, Request, Role, Route, Source, Target,
+    estimate_tokens, format,
 };
 
 fn decode(body: &str) -> Result<Request, ApiError> {
@@ -283,4 +285,41 @@ fn a_byte_order_mark_and_an_image_url_as_a_string_are_taken() {
     );
     let image = Image { source: Source::Url("https://h/i".to_owned()), detail: None };
     assert_eq!(request.messages[0].parts, [Part::new(Content::Image(image))]);
+}
+
+/// A document of text is that text to every member, whatever way it was sent.
+#[test]
+fn documents_of_text() {
+    let part = |kind: &str, data: &str| json!({"type": "file", "file": {"filename": "a.txt", "file_data": format!("data:{kind};base64,{data}")}});
+    // "h\u{e9}llo\n", whole, in two lines and in the alphabet of URLs
+    for (kind, data, text) in [
+        ("text/plain", "aMOpbGxvCg==", Some("h\u{e9}llo\n")),
+        ("text/markdown", "aMOp\nbGxvCg==", Some("h\u{e9}llo\n")),
+        ("application/json", "e30", Some("{}")),
+        ("text/plain", "Pz8_", Some("???")),
+        // No text: bytes that are no UTF-8, no base64, another type.
+        ("text/plain", "/w==", None),
+        ("text/plain", "a", None),
+        ("application/pdf", "JVBERi0=", None),
+    ] {
+        let body = json!({"messages": [{"role": "user", "content": [part(kind, data)]}]});
+        let request = read(&body.to_string());
+        assert_eq!(request.has_documents(), text.is_none(), "{kind} {data}");
+        for dialect in Dialect::ALL.iter().filter(|dialect| format(**dialect).is_spoken_to_members()) {
+            let rules = format(*dialect).rules();
+            let sent = format(*dialect).encode_request(&request, &Target::default());
+            let Some(text) = text else {
+                assert_eq!(
+                    rules.first_lacking(&request).is_some(),
+                    !sent.notices.is_empty(),
+                    "{dialect:?} {kind}"
+                );
+                continue;
+            };
+            assert_eq!((rules.first_lacking(&request), sent.notices.len()), (None, 0), "{dialect:?} {kind}");
+            let text = serde_json::to_string(text).unwrap();
+            let body = String::from_utf8_lossy(&sent.body);
+            assert!(body.contains(text.trim_matches('"')), "{dialect:?} {kind}: {body}");
+        }
+    }
 }
