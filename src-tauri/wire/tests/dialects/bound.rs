@@ -6,9 +6,7 @@ use wire::{Dialect, Request, Route, Target, format};
 
 fn read(dialect: Dialect, body: &Value) -> Request {
     let route = Route { model: Some("bench/core"), ..Route::default() };
-    format(dialect)
-        .decode_request(body.to_string().as_bytes(), &route)
-        .unwrap_or_else(|e| panic!("{e}: {body}"))
+    format(dialect).decode_request(body.to_string().as_bytes(), &route).unwrap()
 }
 
 /// A question in the dialect's words, with more fields.
