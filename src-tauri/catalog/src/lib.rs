@@ -10,6 +10,7 @@ mod endpoint;
 mod headers;
 mod model;
 mod preset;
+mod quirks;
 
 pub use alias::{alias_for, family, valid_alias};
 pub use base::{BaseError, PRACTICE_BASE, check_base, is_loopback};
@@ -17,3 +18,4 @@ pub use check::FieldError;
 pub use endpoint::{Endpoint, EndpointKind, Limits, env_variable, valid_endpoint_name};
 pub use model::{Facts, Model, ModelRole, Price};
 pub use preset::{Preset, models_url, preset, presets};
+pub use quirks::{Quirks, quirks};

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{FieldError, family, valid_alias};
+use crate::{FieldError, Quirks, family, valid_alias};
 
 /// A registered model: `alias` is ours, `served` the provider's id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Model {
     /// Default options merged into every request body (`max_tokens`, `temperature`, …).
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub options: serde_json::Map<String, serde_json::Value>,
+    /// What it does otherwise than its API says; over its endpoint's.
+    #[serde(default, skip_serializing_if = "Quirks::is_empty")]
+    pub quirks: Quirks,
 }
 
 impl Model {
@@ -32,6 +35,7 @@ impl Model {
             ad_hoc: false,
             facts: Facts::default(),
             options: serde_json::Map::new(),
+            quirks: Quirks::default(),
         }
     }
 

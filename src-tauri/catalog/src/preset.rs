@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use wire::Dialect;
 
-use crate::EndpointKind;
+use crate::{EndpointKind, is_loopback};
 
 /// A known provider: what a person should not have to type. Data in `presets.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -55,6 +55,19 @@ pub fn models_url(api: Dialect, base: &str) -> String {
     }
 }
 
+/// The known provider that serves this base: by host and port, since one host has several paths.
+pub(crate) fn preset_of(base: &str) -> Option<&'static Preset> {
+    let wanted = place(base)?;
+    presets().iter().find(|preset| place(&preset.base).as_ref() == Some(&wanted))
+}
+
+/// Host and port; every name of this machine is one.
+fn place(base: &str) -> Option<(String, u16)> {
+    let url = url::Url::parse(base).ok()?;
+    let host = if is_loopback(base) { "loopback" } else { url.host_str()? };
+    Some((host.to_owned(), url.port_or_known_default()?))
+}
+
 impl Preset {
     /// The APIs it can be asked in, its native one first.
     pub fn apis(&self) -> impl Iterator<Item = Dialect> + '_ {
@@ -89,7 +102,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::{check_base, is_loopback, valid_endpoint_name};
+    use crate::{check_base, valid_endpoint_name};
 
     #[test]
     fn the_file_is_valid() {

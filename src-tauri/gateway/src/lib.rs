@@ -13,6 +13,7 @@ mod gateway;
 mod guard;
 mod keys;
 mod live;
+mod origins;
 mod panel;
 mod practice;
 mod records;

@@ -95,6 +95,7 @@ pub(crate) fn add_to(setup: &mut Setup) -> Collection {
                 ad_hoc: false,
                 facts: Default::default(),
                 options: Default::default(),
+                quirks: Default::default(),
             });
         }
     }

@@ -11,6 +11,11 @@ pub struct SeatingInput<'a> {
     pub models: &'a [Model],
     pub settings: &'a Settings,
     pub has_images: bool,
+    /// Documents that are no text: those every model reads.
+    pub documents: bool,
+    pub audio: bool,
+    /// Aliases whose API cannot say what the prompt holds, each with why.
+    pub barred: &'a [(String, String)],
     /// Of the whole prompt, images included (wire.md §9).
     pub estimate_tokens: u64,
     /// The caller's `with`, as sent.
@@ -43,12 +48,12 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// Nobody can be asked: 413 (too large), 400 (images are why) or 503.
+/// Nobody can be asked: 413 (too large), 400 (what the prompt holds is why) or 503.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SeatingError {
     pub kind: Kind,
-    /// `too_large`, `images_not_seen` or `no_seat`
+    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard`, `content_not_taken` or `no_seat`
     pub code: &'static str,
     /// Names every model and why.
     pub message: String,
@@ -65,15 +70,15 @@ pub fn seat_members(input: &SeatingInput<'_>) -> Result<Seating, SeatingError> {
     let mut sitting = under_the_cap(input, registered, &mut skipped);
     skip_nominees(input, &mut skipped);
 
-    let mut images_are_why = false;
+    let mut content_is_why = None;
     sitting.retain(|model| {
-        let Some(unfit) = unfit_for(model, input.has_images) else { return true };
-        images_are_why |= unfit != Unfit::Role;
+        let Some(unfit) = unfit_for(model, input) else { return true };
+        content_is_why = content_is_why.or(unfit.code());
         skipped.push(member_skipped(model, unfit.why(model)));
         false
     });
     if sitting.is_empty() {
-        return Err(nobody_sits(input, images_are_why, skipped));
+        return Err(nobody_sits(input, content_is_why, skipped));
     }
 
     let sitting = fitting_windows(input, sitting, &mut skipped)?;
@@ -144,38 +149,64 @@ fn skip_nominees(input: &SeatingInput<'_>, skipped: &mut Vec<Skipped>) {
     }
 }
 
-/// Why a member's role or facts keep it from this prompt.
+/// Why a member's role, facts or API keep it from this prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unfit {
+enum Unfit<'a> {
     Role,
-    CannotSee,
+    /// Unknown counts as no: a model that cannot see answers about an image it never had.
+    Images(Option<bool>),
+    Documents(Option<bool>),
+    Audio(Option<bool>),
+    /// Its API cannot say it, and why.
+    Barred(&'a str),
     NothingToSee,
 }
 
-fn unfit_for(model: &Model, has_images: bool) -> Option<Unfit> {
-    match model.role {
-        ModelRole::Image | ModelRole::Decision => Some(Unfit::Role),
-        // Unknown counts as no: a model that cannot see answers about an image it never had.
-        _ if has_images && model.facts.vision != Some(true) => Some(Unfit::CannotSee),
-        ModelRole::Vision if !has_images => Some(Unfit::NothingToSee),
-        _ => None,
+fn unfit_for<'a>(model: &Model, input: &SeatingInput<'a>) -> Option<Unfit<'a>> {
+    let facts = &model.facts;
+    let lacks = |held: bool, fact: Option<bool>| held && fact != Some(true);
+    if matches!(model.role, ModelRole::Image | ModelRole::Decision) {
+        Some(Unfit::Role)
+    } else if lacks(input.has_images, facts.vision) {
+        Some(Unfit::Images(facts.vision))
+    } else if lacks(input.documents, facts.pdf) {
+        Some(Unfit::Documents(facts.pdf))
+    } else if lacks(input.audio, facts.audio) {
+        Some(Unfit::Audio(facts.audio))
+    } else if let Some((_, why)) = input.barred.iter().find(|(alias, _)| *alias == model.alias) {
+        Some(Unfit::Barred(why))
+    } else {
+        (model.role == ModelRole::Vision && !input.has_images).then_some(Unfit::NothingToSee)
     }
 }
 
-impl Unfit {
+impl Unfit<'_> {
     fn why(self, model: &Model) -> String {
-        match self {
+        let (does_not, not_known, fact, known) = match self {
             Unfit::Role if model.role == ModelRole::Image => {
-                "its role is image; such a model never sits".to_owned()
+                return "its role is image; such a model never sits".to_owned();
             }
-            Unfit::Role => "its role is decision; such a model never sits".to_owned(),
-            Unfit::CannotSee if model.facts.vision == Some(false) => {
-                "does not see images; if it does, set the fact vision on the model".to_owned()
+            Unfit::Role => return "its role is decision; such a model never sits".to_owned(),
+            Unfit::Barred(why) => return why.to_owned(),
+            Unfit::NothingToSee => return "its role is vision and the request holds no image".to_owned(),
+            Unfit::Images(known) => ("does not see images", "not known to see images", "vision", known),
+            Unfit::Documents(known) => {
+                ("does not read documents", "not known to read documents", "pdf", known)
             }
-            Unfit::CannotSee => {
-                "not known to see images; if it does, set the fact vision on the model".to_owned()
-            }
-            Unfit::NothingToSee => "its role is vision and the request holds no image".to_owned(),
+            Unfit::Audio(known) => ("does not hear audio", "not known to hear audio", "audio", known),
+        };
+        let what = if known == Some(false) { does_not } else { not_known };
+        format!("{what}; if it does, set the fact {fact} on the model")
+    }
+
+    /// The code of a refusal for which this is why; `None` when the request is not to blame.
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Unfit::Role => None,
+            Unfit::Images(_) | Unfit::NothingToSee => Some("images_not_seen"),
+            Unfit::Documents(_) => Some("documents_not_read"),
+            Unfit::Audio(_) => Some("audio_not_heard"),
+            Unfit::Barred(_) => Some("content_not_taken"),
         }
     }
 }
@@ -216,10 +247,14 @@ fn fitting_windows<'a>(
     })
 }
 
-fn nobody_sits(input: &SeatingInput<'_>, images_are_why: bool, skipped: Vec<Skipped>) -> SeatingError {
-    let (kind, code) = match images_are_why {
-        true => (Kind::InvalidRequest, "images_not_seen"),
-        false => (Kind::Unavailable, "no_seat"),
+fn nobody_sits(
+    input: &SeatingInput<'_>,
+    content_is_why: Option<&'static str>,
+    skipped: Vec<Skipped>,
+) -> SeatingError {
+    let (kind, code) = match content_is_why {
+        Some(code) => (Kind::InvalidRequest, code),
+        None => (Kind::Unavailable, "no_seat"),
     };
     let reasons: Vec<String> = skipped.iter().map(|skip| format!("{}: {}", skip.alias, skip.why)).collect();
     let message = match reasons.is_empty() {

@@ -13,6 +13,9 @@ struct Case {
     models: Vec<Model>,
     settings: Settings,
     has_images: bool,
+    documents: bool,
+    audio: bool,
+    barred: Vec<(String, String)>,
     estimate: u64,
     with: Vec<String>,
 }
@@ -23,6 +26,9 @@ fn seat(case: &Case) -> Result<Seating, SeatingError> {
         models: &case.models,
         settings: &case.settings,
         has_images: case.has_images,
+        documents: case.documents,
+        audio: case.audio,
+        barred: &case.barred,
         estimate_tokens: case.estimate,
         nominees: &case.with,
     })
@@ -50,6 +56,9 @@ fn case(models: Vec<Model>) -> Case {
         models,
         settings: Settings::default(),
         has_images: false,
+        documents: false,
+        audio: false,
+        barred: Vec::new(),
         estimate: 100,
         with: Vec::new(),
     }
@@ -120,6 +129,61 @@ fn with_images_only_models_known_to_see_sit() {
     assert_eq!((seating.shape.shape, seating.shape.by), (Shape::Vision, "the request holds an image"));
     case.collection.shape = Some(Shape::Review);
     assert_eq!(seat(&case).expect("seated").shape.by, "set on the collection");
+}
+
+#[test]
+fn documents_and_audio_go_to_who_is_known_to_take_them() {
+    let taking = |alias: &str, pdf: Option<bool>, audio: Option<bool>| {
+        let mut model = model(alias);
+        (model.facts.pdf, model.facts.audio) = (pdf, audio);
+        model
+    };
+    let mut case = case(vec![
+        taking("both", Some(true), Some(true)),
+        taking("reads", Some(true), Some(false)),
+        taking("hears", Some(false), Some(true)),
+        taking("unknown", None, None),
+    ]);
+    case.documents = true;
+    let seating = seat(&case).expect("seated");
+    assert_eq!(seats(&seating), [("member1", "both"), ("member2", "reads")]);
+    assert_eq!(
+        skipped(&seating),
+        [
+            "member hears: does not read documents; if it does, set the fact pdf on the model",
+            "member unknown: not known to read documents; if it does, set the fact pdf on the model",
+        ]
+    );
+    (case.documents, case.audio) = (false, true);
+    let seating = seat(&case).expect("seated");
+    assert_eq!(seats(&seating), [("member1", "both"), ("member2", "hears")]);
+    assert_eq!(
+        skipped(&seating),
+        [
+            "member reads: does not hear audio; if it does, set the fact audio on the model",
+            "member unknown: not known to hear audio; if it does, set the fact audio on the model",
+        ]
+    );
+    for (documents, audio, code) in [(true, false, "documents_not_read"), (false, true, "audio_not_heard")] {
+        (case.documents, case.audio) = (documents, audio);
+        case.collection.members = vec!["unknown".to_owned()];
+        let error = seat(&case).expect_err("nobody");
+        assert_eq!((error.kind, error.code), (Kind::InvalidRequest, code));
+    }
+}
+
+#[test]
+fn a_member_whose_api_cannot_say_it_is_skipped_with_why() {
+    let mut case = case(vec![seeing("alpha", Some(true)), seeing("beta", Some(true))]);
+    case.has_images = true;
+    case.barred = vec![("alpha".to_owned(), "its API takes no image by URL".to_owned())];
+    let seating = seat(&case).expect("seated");
+    assert_eq!(seats(&seating), [("member1", "beta")]);
+    assert_eq!(skipped(&seating), ["member alpha: its API takes no image by URL"]);
+    case.collection.members.truncate(1);
+    let error = seat(&case).expect_err("nobody");
+    assert_eq!((error.kind, error.code), (Kind::InvalidRequest, "content_not_taken"));
+    assert!(error.message.contains("alpha: its API takes no image by URL"), "{}", error.message);
 }
 
 #[test]
@@ -258,7 +322,7 @@ fn any_case() -> impl Strategy<Value = Case> {
             let mut collection = Collection::new("core", members);
             collection.when_too_large = if skip { WhenTooLarge::Skip } else { WhenTooLarge::Refuse };
             let settings = Settings { max_calls, ..Settings::default() };
-            Case { collection, models, settings, has_images, estimate, with }
+            Case { collection, models, settings, has_images, estimate, with, ..case(Vec::new()) }
         })
 }
 

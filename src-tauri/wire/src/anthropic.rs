@@ -46,8 +46,13 @@ const RULES: Rules = Rules {
     cache_marks: true,
     cache_key: false,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
+    // Anything else is refused with the whole request.
+    images: Sources {
+        url: true,
+        types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
+        ..Sources::DATA
+    },
+    documents: Sources { url: true, text: true, types: &["application/pdf"], ..Sources::DATA },
     audio: Sources::NONE,
 };
 

@@ -47,9 +47,9 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: false,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
-    audio: Sources { url: true, base64: true, text: false },
+    images: Sources { url: true, ..Sources::DATA },
+    documents: Sources { url: true, text: true, ..Sources::DATA },
+    audio: Sources { url: true, ..Sources::DATA },
 };
 
 impl Format for Gemini {

@@ -5,6 +5,7 @@
 //! provider's name, so everything about a dialect can be tested with bytes. How to add one: `docs/README.md`.
 
 mod anthropic;
+mod bound;
 mod caller;
 mod chat;
 mod classify;
@@ -51,8 +52,8 @@ pub use list::{Limits, ModelEntry, ModelList, Together};
 pub use model::{
     Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,
     Member, Message, Metadata, Part, Quirks, Reasoning, Reply, ReplyMode, Request, Role, Route, Sampling,
-    Seal, Source, StructuredOutput, Target, Thinking, ThinkingMode, Tool, ToolCall, ToolChoice, ToolMode,
-    ToolRef, ToolResult,
+    Seal, Source, StructuredOutput, Target, Thinking, ThinkingMode, ThinkingScale, Tool, ToolCall,
+    ToolChoice, ToolMode, ToolRef, ToolResult,
 };
 pub use names::Charset;
 pub use notice::Notice;

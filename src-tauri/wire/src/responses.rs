@@ -49,8 +49,8 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: true,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
+    images: Sources { url: true, ..Sources::DATA },
+    documents: Sources { url: true, text: true, ..Sources::DATA },
     audio: Sources::NONE,
 };
 

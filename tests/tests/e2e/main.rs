@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "checks shared by tests fail them by panicking")]
 
 mod apis;
+mod carry;
 mod checks;
 mod cli;
 mod counting;
@@ -18,6 +19,7 @@ mod http_versions;
 mod import;
 mod lists;
 mod load;
+mod options;
 mod panel;
 mod practice;
 mod provider_headers;

@@ -97,18 +97,16 @@ fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<String, ApiE
         ReplyMode::Merged => return Err(not_built("merged", name)),
         ReplyMode::Route => return Err(not_built("route", name)),
     }
-    if request.uses_tools() {
+    if let Some(place) = request.tool_use() {
         let message = format!(
-            "tools: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
+            "{place}: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
         );
         return Err(ApiError::invalid("tools_in_panel", message));
     }
-    if let Some(part) = request.attachments().next() {
-        let kind = part.content.kind();
-        let message = format!(
-            "messages: no member of bench/{name} takes a part that holds {kind}; send text or images"
-        );
-        return Err(ApiError::invalid("unsupported_part", message));
+    // Nothing is relayed in a panel: every member is asked in words of its own.
+    if let Some(mut error) = request.kept_elsewhere() {
+        error.message.push_str(&format!(", or ask for bench/{name}:route with a member of this API"));
+        return Err(error);
     }
     Ok(name.clone())
 }

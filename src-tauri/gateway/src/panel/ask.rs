@@ -99,17 +99,23 @@ impl Gateway {
         let Some(collection) = snapshot.collection(&asking.collection) else {
             return Err(unknown_collection(&snapshot, &asking.collection));
         };
-        if asking.request.last_user_text().trim().is_empty() && asking.request.images().next().is_none() {
+        let request = &asking.request;
+        let has_images = request.images().next().is_some();
+        let (documents, audio) = (request.has_documents(), request.has_audio());
+        if request.last_user_text().trim().is_empty() && !has_images && !documents && !audio {
             let message =
                 "messages: there is no user text and no image: put the question in a message of role user";
             return Err(ApiError::invalid("empty_prompt", message));
         }
-        let estimate = estimate_tokens(&asking.request);
+        let estimate = estimate_tokens(request);
         let Seating { seats, skipped, shape } = plan::seat_members(&SeatingInput {
             collection,
             models: &snapshot.setup.models,
             settings: &snapshot.setup.settings,
-            has_images: asking.request.images().next().is_some(),
+            has_images,
+            documents,
+            audio,
+            barred: &barred(&snapshot, request),
             estimate_tokens: estimate,
             nominees: &asking.request.with,
         })?;
@@ -132,17 +138,40 @@ impl Gateway {
     fn seat_plan(&self, panel: &str, seat: Seat, snapshot: &Snapshot, request: &Request) -> Option<SeatPlan> {
         let model = snapshot.model(&seat.alias)?.clone();
         let endpoint = self.resolve(snapshot.endpoint(&model.endpoint)?);
-        let target = Target {
-            served: model.served.clone(),
-            options: model.options.clone(),
-            max_output: model.facts.max_output,
-            member: Member::of(&endpoint.name, &model.served),
-            ..Target::default()
-        };
+        let target = self.target(&endpoint, &model, request);
         let mut encoded = wire::format(endpoint.api).encode_request(request, &target);
         let body = Bytes::from(std::mem::take(&mut encoded.body));
         Some(SeatPlan { call: ids::call_id(panel, &seat.seat), seat, model, endpoint, encoded, body })
     }
+
+    /// The member as its dialect's encoder must know it.
+    fn target(&self, endpoint: &Endpoint, model: &Model, request: &Request) -> Target {
+        let member = Member::of(&endpoint.name, &model.served);
+        let own = self.origins().own(request, member, None);
+        Target {
+            served: model.served.clone(),
+            options: model.options.clone(),
+            max_output: model.facts.max_output,
+            callers_options: false,
+            member,
+            made: own.made,
+            kept: own.kept,
+            quirks: catalog::quirks(endpoint, model),
+        }
+    }
+}
+
+/// Models whose API cannot say what the request holds, each with why.
+fn barred(snapshot: &Snapshot, request: &Request) -> Vec<(String, String)> {
+    let why = |model: &Model| {
+        let api = snapshot.endpoint(&model.endpoint)?.api;
+        let lacking = wire::format(api).rules().first_lacking(request)?;
+        Some((model.alias.clone(), format!("its API takes no {lacking}")))
+    };
+    if request.parts().all(|part| part.content.as_text().is_some()) {
+        return Vec::new();
+    }
+    snapshot.setup.models.iter().filter_map(why).collect()
 }
 
 impl Seated {

@@ -50,8 +50,3 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     let body = json::to_vec(&Node::Map(body));
     Encoded { path: PATH.to_owned(), headers: HEADERS.to_vec(), body, notices, restore }
 }
-
-/// Whether the served model is one of Anthropic's own, and not another behind the same API.
-fn is_claude(target: &Target) -> bool {
-    target.served.to_ascii_lowercase().contains("claude")
-}

@@ -30,7 +30,7 @@ const STRICT: Rules = Rules {
     cache_marks: true,
     cache_key: true,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
+    images: Sources { url: true, ..Sources::DATA },
     documents: Sources::NONE,
     audio: Sources::NONE,
 };

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod anthropic;
+mod bound;
 mod chat_answers;
 mod completions;
 mod conversation;
@@ -14,6 +15,7 @@ mod gemini;
 mod ollama_answers;
 mod ollama_asked;
 mod properties;
+mod quirks;
 mod redaction;
 mod replies;
 mod requests;
