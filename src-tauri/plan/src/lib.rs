@@ -13,6 +13,6 @@ pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection
 pub use export::export;
 pub use file::{NamedSettings, SetupFile, parse};
 pub use merge::{Change, ChangeKind, Subject, merge};
-pub use seating::{Seat, Seating, SeatingError, SeatingInput, Skipped, members_for, seat_members};
+pub use seating::{Seat, Seating, SeatingError, SeatingInput, Skipped, seat_members};
 pub use setup::{OnHangup, SETUP_VERSION, Settings, Setup, SetupError};
 pub use shape::{ChosenShape, Shape};

@@ -91,18 +91,6 @@ pub fn seat_members(input: &SeatingInput<'_>) -> Result<Seating, SeatingError> {
     Ok(Seating { seats, skipped, shape })
 }
 
-/// The members of a collection that may sit for a question by role and sight, whatever its size; each once.
-pub fn members_for<'a>(collection: &Collection, models: &'a [Model], has_images: bool) -> Vec<&'a Model> {
-    let mut members: Vec<&Model> = Vec::with_capacity(collection.members.len());
-    for model in collection.members.iter().filter_map(|alias| find(models, alias)) {
-        let is_new = members.iter().all(|member| member.alias != model.alias);
-        if is_new && unfit_for(model, has_images).is_none() {
-            members.push(model);
-        }
-    }
-    members
-}
-
 fn registered_members<'a>(input: &SeatingInput<'a>, skipped: &mut Vec<Skipped>) -> Vec<&'a Model> {
     let mut registered: Vec<&Model> = Vec::with_capacity(input.collection.members.len());
     for alias in &input.collection.members {

@@ -213,23 +213,6 @@ fn some_roles_never_sit_and_vision_sits_only_with_an_image() {
     assert_eq!(seat(&case).expect("seated").seats.len(), 4);
 }
 
-/// Whom a question could be put to at all: neither the cap nor a small window keeps a member out, its role does.
-#[test]
-fn members_for_a_question_whatever_its_size() {
-    let painter = Model { role: ModelRole::Image, ..model("painter") };
-    let models = vec![windowed("small", 10), painter, seeing("seer", Some(true)), model("other")];
-    let mut case = case(models);
-    case.collection.members =
-        ["other", "nowhere", "painter", "small", "seer", "small"].map(str::to_owned).into();
-    case.settings.max_calls = 1;
-    let of = |has_images| -> Vec<&str> {
-        let members = plan::members_for(&case.collection, &case.models, has_images);
-        members.into_iter().map(|model| model.alias.as_str()).collect()
-    };
-    assert_eq!(of(false), ["other", "small", "seer"]);
-    assert_eq!(of(true), ["seer"]);
-}
-
 #[test]
 fn a_prompt_too_large_is_refused_naming_each_member_or_skips_it() {
     let mut case = case(vec![

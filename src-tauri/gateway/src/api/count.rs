@@ -8,7 +8,7 @@ use plan::Collection;
 use wire::{ApiError, Dialect, Kind, Member, Origin, Request, Route, Target, TokenCount, estimate_tokens};
 
 use super::{Call, panel, reply};
-use crate::{setup::Snapshot, upstream};
+use crate::{panel::seating, setup::Snapshot, upstream};
 
 const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
 
@@ -79,11 +79,11 @@ fn only_member<'a>(
     collection: &Collection,
     request: &Request,
 ) -> Option<(&'a Model, &'a Endpoint)> {
-    let has_images = request.images().next().is_some();
-    match plan::members_for(collection, &snapshot.setup.models, has_images)[..] {
-        [model] => Some((model, snapshot.endpoint(&model.endpoint)?)),
-        _ => None,
-    }
+    // Whatever its size: it is the size that is asked for.
+    let seats = seating(snapshot, collection, request, 0).ok()?.seats;
+    let [seat] = &seats[..] else { return None };
+    let model = snapshot.model(&seat.alias)?;
+    Some((model, snapshot.endpoint(&model.endpoint)?))
 }
 
 fn counts_nothing() -> ApiError {

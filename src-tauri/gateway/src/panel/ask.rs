@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use plan::{ChosenShape, Seat, Seating, SeatingInput, Skipped, ids};
+use plan::{ChosenShape, Collection, Seat, Seating, SeatingError, SeatingInput, Skipped, ids};
 use wire::{
     ApiError, Content, Encoded, Kind, Member, Message, Notice, Origin, Part, Request, Role, Target,
     estimate_tokens,
@@ -108,17 +108,7 @@ impl Gateway {
             return Err(ApiError::invalid("empty_prompt", message));
         }
         let estimate = estimate_tokens(request);
-        let Seating { seats, skipped, shape } = plan::seat_members(&SeatingInput {
-            collection,
-            models: &snapshot.setup.models,
-            settings: &snapshot.setup.settings,
-            has_images,
-            documents,
-            audio,
-            barred: &barred(&snapshot, request),
-            estimate_tokens: estimate,
-            nominees: &asking.request.with,
-        })?;
+        let Seating { seats, skipped, shape } = seating(&snapshot, collection, request, estimate)?;
         let at_ms = self.clock().now_ms();
         let id = ids::panel_id(at_ms, self.random());
         let seats: Vec<SeatPlan> = seats
@@ -159,6 +149,26 @@ impl Gateway {
             quirks: catalog::quirks(endpoint, model),
         }
     }
+}
+
+/// Who sits for a question of this size.
+pub(crate) fn seating(
+    snapshot: &Snapshot,
+    collection: &Collection,
+    request: &Request,
+    estimate_tokens: u64,
+) -> Result<Seating, SeatingError> {
+    plan::seat_members(&SeatingInput {
+        collection,
+        models: &snapshot.setup.models,
+        settings: &snapshot.setup.settings,
+        has_images: request.images().next().is_some(),
+        documents: request.has_documents(),
+        audio: request.has_audio(),
+        barred: &barred(snapshot, request),
+        estimate_tokens,
+        nominees: &request.with,
+    })
 }
 
 /// Models whose API cannot say what the request holds, each with why.
