@@ -99,6 +99,20 @@ pub(crate) fn source_from_url(mut url: String) -> Option<Source> {
     Some(Source::Base64 { media_type, data: url })
 }
 
+/// The same bytes in the alphabet and with the padding that every API reads: those that read the alphabet of URLs
+/// too, padded or not, have callers that write it.
+pub(crate) fn usual_base64(mut data: String) -> String {
+    if data.contains(['-', '_']) {
+        data = data.replace('-', "+").replace('_', "/");
+    }
+    match data.len() % 4 {
+        2 => data.push_str("=="),
+        3 => data.push('='),
+        _ => {}
+    }
+    data
+}
+
 /// How many bytes the base64 stands for.
 pub(crate) fn decoded_length(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4

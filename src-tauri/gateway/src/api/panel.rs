@@ -23,6 +23,10 @@ use crate::{
     setup::Snapshot,
 };
 
+/// From the error event to the cut. A client's streams drop what is not read yet when the connection breaks, so a
+/// busy one needs the time; one that heeds the event has hung up long before.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 pub(crate) async fn ask(
     call: &Call<'_>,
     route: &Route<'_>,
@@ -221,8 +225,7 @@ impl Streaming {
         match self.state {
             State::Finished => return None,
             State::Failed => {
-                // Lets the error event leave before the connection is cut.
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(LAST_WORDS).await;
                 return Some(Err(io::Error::other("the panel failed")));
             }
             State::Open => {}

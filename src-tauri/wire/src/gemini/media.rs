@@ -7,6 +7,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     json::{self, Object, Place},
+    media,
     model::{Audio, Content, Document, Image, Source},
 };
 
@@ -19,6 +20,7 @@ pub(super) fn inline(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Re
         .ok_or_else(|| place.field("mimeType").expected("string"))?;
     let data = string(&mut fields, "data", place)?.ok_or_else(|| place.field("data").expected("string"))?;
     let name = string(&mut fields, "displayName", place)?;
+    let data = media::usual_base64(data);
     Ok(medium(media_type.clone(), Source::Base64 { media_type, data }, name, part))
 }
 
