@@ -7,6 +7,7 @@ mod apis;
 mod checks;
 mod cli;
 mod durability;
+mod encodings;
 mod endpoints;
 mod failures;
 mod guard;
