@@ -1,11 +1,13 @@
 //! Reports from public trackers that the wire must survive, as data: each case is named by its report's
 //! id. Which report is covered where, and which belong to other dialects, is listed in the pages of `docs`.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod anthropic;
+mod callers;
 mod calls;
 mod failures;
+mod framing;
 mod gemini;
 mod ollama;
 mod reads;
@@ -27,7 +29,9 @@ fn main() {
     trials.extend(reads::trials());
     trials.extend(requests::trials());
     trials.extend(failures::trials());
+    trials.extend(framing::trials());
     trials.extend(writes::trials());
+    trials.extend(callers::trials());
     trials.extend(calls::trials());
     trials.extend(tools::trials());
     trials.extend(ollama::trials());
