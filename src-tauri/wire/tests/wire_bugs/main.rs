@@ -9,6 +9,7 @@ mod calls;
 mod failures;
 mod framing;
 mod gemini;
+mod members;
 mod ollama;
 mod reads;
 mod requests;
@@ -34,6 +35,7 @@ fn main() {
     trials.extend(callers::trials());
     trials.extend(calls::trials());
     trials.extend(tools::trials());
+    trials.extend(members::trials());
     trials.extend(ollama::trials());
     trials.extend(gemini::trials());
     trials.extend(responses::trials());
