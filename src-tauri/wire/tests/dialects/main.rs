@@ -9,6 +9,7 @@ mod completions;
 mod failures;
 mod framing;
 mod gemini;
+mod goldens;
 mod ollama_answers;
 mod ollama_asked;
 mod properties;

@@ -27,6 +27,12 @@ pub fn trials() -> Vec<Trial> {
         let quoted = json!(written).to_string();
         assert!(text(&asked).contains(written) || text(&asked).contains(&quoted), "{}", text(&asked));
     });
+    add("W038", "arguments that are no object are sent, and told where they are put into one", |dialect| {
+        let asked = ask(dialect, json!([user("go"), call("a", "f", "[1,2"), result("a", json!("x"))]));
+        assert!(text(&asked).contains("[1,2"), "{}", text(&asked));
+        let is_text = matches!(dialect, Dialect::Chat | Dialect::Responses);
+        assert_eq!(listed(&asked).iter().any(|notice| notice.contains("no object")), !is_text);
+    });
     add("W039", "one result a call, the last in the first one's place", |dialect| {
         let asked = ask(
             dialect,
@@ -66,6 +72,15 @@ pub fn trials() -> Vec<Trial> {
         let parts = json!([{"type": "text", "text": ""}, {"type": "text", "text": "b"}]);
         let asked = ask(dialect, json!([{"role": "user", "content": parts}]));
         assert!(!text(&asked).contains("\"text\":\"\"") && !text(&asked).contains("\\n"), "{}", text(&asked));
+    });
+    add("W077", "a turn of the model that says nothing is not sent", |dialect| {
+        let empty = json!({"role": "assistant", "content": ""});
+        let asked = ask(dialect, json!([user("a"), empty, user("b")]));
+        assert!(
+            !text(&asked).contains("assistant") && !text(&asked).contains("model\",\"parts"),
+            "{}",
+            text(&asked)
+        );
     });
     add("W079", "a result without its call is a user turn", |dialect| {
         let asked = ask(dialect, json!([result("gone", json!("42")), user("and?")]));
