@@ -19,6 +19,7 @@ mod load;
 mod panel;
 mod practice;
 mod refusals;
+mod reports;
 mod secrets;
 mod slow;
 mod streaming;
