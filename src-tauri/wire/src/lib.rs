@@ -5,6 +5,7 @@
 //! provider's name, so everything about a dialect can be tested with bytes. How to add one: `docs/README.md`.
 
 mod anthropic;
+mod arguments;
 mod bound;
 mod caller;
 mod chat;

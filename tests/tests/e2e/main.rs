@@ -25,6 +25,7 @@ mod practice;
 mod provider_headers;
 mod refusals;
 mod reply_headers;
+mod reports;
 mod responses;
 mod secrets;
 mod slow;

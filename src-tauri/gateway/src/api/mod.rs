@@ -1,7 +1,7 @@
 //! From a request to its answer: the guard, the route, and who answers it.
 
 mod body;
-mod coding;
+pub(crate) mod coding;
 mod count;
 mod models;
 mod name;

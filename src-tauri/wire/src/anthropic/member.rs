@@ -5,7 +5,7 @@ mod options;
 mod relay;
 mod thinking;
 mod tools;
-mod tree;
+pub(super) mod tree;
 mod turns;
 
 pub(super) use relay::relay;

@@ -1,6 +1,6 @@
 //! A [`Request`] into the body a member is asked with, built anew or edited in place.
 
-mod node;
+pub(super) mod node;
 mod options;
 mod tools;
 mod turns;

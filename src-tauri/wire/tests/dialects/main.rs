@@ -12,6 +12,7 @@ mod count;
 mod failures;
 mod framing;
 mod gemini;
+mod goldens;
 mod ollama_answers;
 mod ollama_asked;
 mod properties;
