@@ -27,6 +27,10 @@ pub(super) struct Answer {
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
 
+    fn is_said_in(event: &str) -> bool {
+        event.starts_with("message_") || event.starts_with("content_block_")
+    }
+
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if let Some(error) = failure::inside(value) {
             return Err(error);
