@@ -56,7 +56,7 @@ impl ChunkWriter {
             out.extend_from_slice(before.as_bytes());
             out.extend_from_slice(fields.to_string().as_bytes());
         } else {
-            sse::write(&mut out, None, &fields.to_string());
+            sse::write_json(&mut out, None, &fields);
         }
         out
     }
