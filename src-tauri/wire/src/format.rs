@@ -65,7 +65,8 @@ pub trait Format: Send + Sync {
     /// and custom tools are as the member has them: [`Restore::over`] gives them back as the caller has them.
     fn decoder(&self) -> Box<dyn EventDecoder>;
 
-    /// A non-2xx reply from a member. `content_type` as sent; the message is redacted and short.
+    /// A non-2xx reply from a member. `content_type` as sent. The message is redacted and as long as the
+    /// provider's: who knows the keys takes them out before it is shortened.
     fn decode_error(&self, status: u16, content_type: &str, body: &[u8]) -> UpstreamError {
         crate::failure::read(status, content_type, body)
     }

@@ -43,6 +43,12 @@ pub(crate) trait Answer: Default + Send {
     /// Where arguments may stand as an object: [`read`](Self::read) gets their text in its place.
     const ARGUMENTS: Written;
 
+    /// Whether an event of this name holds some of the answer, so that one that cannot be read is missing from it. One
+    /// without a name always does.
+    fn is_said_in(_event: &str) -> bool {
+        false
+    }
+
     /// Appends what the value says: one event of a stream (`event` is its name, empty where it has none) or a
     /// whole reply. An error in it ends the reply.
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError>;

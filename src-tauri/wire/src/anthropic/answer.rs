@@ -29,6 +29,10 @@ impl reading::Answer for Answer {
     const ARGUMENTS: Written =
         Written { holders: &["content_block", "content"], kind: Some("tool_use"), name: "input" };
 
+    fn is_said_in(event: &str) -> bool {
+        event.starts_with("message_") || event.starts_with("content_block_")
+    }
+
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if let Some(error) = failure::inside(value) {
             return Err(error);

@@ -122,7 +122,10 @@ impl<A: Answer> EventStream<A> {
 
     fn bad_frame(&mut self, frame: &Frame) -> Result<(), UpstreamError> {
         // A private event may hold anything; a comment sent on as data holds no answer.
-        if !matches!(frame.event.as_str(), "" | "message") || frame.data.trim_start().starts_with(':') {
+        let event = frame.event.as_str();
+        if !(matches!(event, "" | "message") || A::is_said_in(event))
+            || frame.data.trim_start().starts_with(':')
+        {
             return Ok(());
         }
         self.bad += 1;

@@ -81,6 +81,15 @@ fn the_name_is_put_back_in_every_framing() {
             "data: {\"model\":null,\"text\":\"\\\"model\\\":\\\"m\\\"\"}",
             "data: {\"model\":null,\"text\":\"\\\"model\\\":\\\"m\\\"\"}",
         ),
+        (
+            "data: {\"model\":\"m\"}data: {\"model\":\"m\"}\n\n",
+            "data: {\"model\":NAME}data: {\"model\":NAME}\n\n",
+        ),
+        // A frame that broke off inside the name, and a whole one behind it, which a reader still finds.
+        (
+            "data: {\"model\":\"mdata: {\"text\":\"a\",\"model\":\"m\"}\n\ndata: {\"model\":\"m\"}\n\n",
+            "data: {\"model\":\"mdata: {\"text\":\"a\",\"model\":\"m\"}\n\ndata: {\"model\":NAME}\n\n",
+        ),
         ("<html>\n", "<html>\n"),
         ("", ""),
     ] {

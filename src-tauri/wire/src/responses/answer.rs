@@ -54,6 +54,10 @@ impl reading::Answer for Answer {
     const ARGUMENTS: Written =
         Written { holders: &["item", "output"], kind: Some("function_call"), name: "arguments" };
 
+    fn is_said_in(event: &str) -> bool {
+        event.starts_with("response.")
+    }
+
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if value.get("object").and_then(Value::as_str) == Some("response") && value.get("type").is_none() {
             return self.whole(value, out);

@@ -88,7 +88,7 @@ impl EventWriter {
             event.extend(fields);
         }
         self.number += 1;
-        sse::write(out, Some(kind), &Value::Object(event).to_string());
+        sse::write_json(out, Some(kind), &event);
     }
 
     /// The place of a new item.
