@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the pinned clients into target/clients; does nothing when they are there already.
-# Used by `cargo xtask test` and, when run alone, by tests/tests/clients.rs.
+# Used by `cargo xtask test` and, when run alone, by tests/tests/clients/.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 into=${1:-${CARGO_TARGET_DIR:-$here/../../target}/clients}

@@ -18,6 +18,10 @@ impl Gate {
         self.0.send_replace(true);
     }
 
+    pub fn is_open(&self) -> bool {
+        *self.0.borrow()
+    }
+
     pub async fn passed(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         let _ = self.0.subscribe().wait_for(|open| *open).await;

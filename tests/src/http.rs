@@ -87,7 +87,8 @@ impl Http {
         whole(self.head(request, body).await).await
     }
 
-    async fn head(
+    /// Sends a request and reads the head of its reply.
+    pub async fn head(
         &self,
         request: http::request::Builder,
         body: impl Into<Bytes>,

@@ -193,6 +193,14 @@ export class Fixture implements Host {
               },
             ]
           : [],
+      // A program says more than a panel takes; a person asks in words only.
+      lossy:
+        client === 'window'
+          ? []
+          : [
+              { field: 'temperature', reason: 'ignored by a panel' },
+              { field: 'messages[2].content[1].cache_control', reason: 'not sent to members' },
+            ],
       error: null,
       practice: c.practice,
     };
@@ -260,7 +268,8 @@ export class Fixture implements Host {
   private fill(): void {
     this.endpoints.push(endpoint('groq', 'https://api.groq.com/openai/v1', 'provider'));
     this.endpoints.push(endpoint('openrouter', 'https://openrouter.ai/api/v1', 'aggregator'));
-    this.endpoints.push(endpoint('ollama', 'http://127.0.0.1:11434/v1', 'local'));
+    this.endpoints.push(endpoint('ollama', 'http://127.0.0.1:11434', 'local'));
+    this.endpoints[2]!.api = 'ollama';
     this.endpoints[1]!.key = { source: 'environment', hint: '••••9f3a', variable: 'OPENROUTER_API_KEY' };
     this.endpoints[2]!.key = { source: 'none', hint: '', variable: null };
     this.models.push(

@@ -10,7 +10,12 @@ export const handlers = (on: Fixture): Handlers => ({
   status: () => ({
     version: '0.1.0',
     url: on.portNote ? 'http://127.0.0.1:8124' : 'http://127.0.0.1:8123',
-    urls: { openai: on.portNote ? 'http://127.0.0.1:8124/v1' : 'http://127.0.0.1:8123/v1' },
+    urls: {
+      openai: `http://127.0.0.1:${on.portNote ? 8124 : 8123}/v1`,
+      anthropic: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+      ollama: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+      gemini: `http://127.0.0.1:${on.portNote ? 8124 : 8123}`,
+    },
     wanted_port: 8123,
     port: on.portNote ? 8124 : 8123,
     port_note: on.portNote,
@@ -37,7 +42,7 @@ export const handlers = (on: Fixture): Handlers => ({
             {
               preset: 'ollama',
               title: 'Ollama',
-              base: 'http://127.0.0.1:11434/v1',
+              base: 'http://127.0.0.1:11434',
               models: ['llama3.2:3b', 'qwen3:8b', 'gemma3:12b', 'nomic-embed-text'],
             },
           ],
@@ -67,6 +72,7 @@ export const handlers = (on: Fixture): Handlers => ({
     let e = on.endpoints.find((x) => x.name === a.name);
     if (!e) on.endpoints.push((e = endpoint(a.name, a.base, 'provider')));
     e.base = a.base;
+    e.api = a.api ?? e.api;
     e.key_env = a.key_env;
     if (a.key_env) e.key = { source: 'environment', hint: '••••2b1c', variable: a.key_env };
     on.changed();
@@ -74,11 +80,17 @@ export const handlers = (on: Fixture): Handlers => ({
   },
   test_endpoint: ({ name }) => {
     const e = on.endpoint(name);
-    if (!e.base.endsWith('/v1')) {
-      const suggested = `${e.base.replace(/\/$/, '')}/v1`;
+    const list = e.api === 'ollama' ? '/api/tags' : '/models';
+    if (e.base.includes('nothing')) {
+      const message = `There is no model list at ${e.base}${list} (404). Check the base URL, and whether it speaks this API.`;
+      return { ok: false, message, suggested_base: null, models: [] };
+    }
+    const right = { ollama: /:\d+$/, gemini: /\/v1beta$/ }[e.api as string] ?? /\/v1$/;
+    if (!right.test(e.base)) {
+      const suggested = e.api === 'ollama' ? e.base.replace(/\/v1$/, '') : `${e.base.replace(/\/$/, '')}/v1`;
       return {
         ok: false,
-        message: `${e.base}/models answered with 404 and a web page. ${suggested} answers as an API.`,
+        message: `There is no model list at ${e.base}${list} (404). At ${suggested} it answers with 182 models: the base URL is likely ${suggested}.`,
         suggested_base: suggested,
         models: [],
       };

@@ -1,5 +1,14 @@
 // What the fixture is made of: presets, prompts, and set-up items with everything filled in.
-import type { CollectionView, Commands, EndpointView, ModelView, Settings, Status } from '../src/host/gen';
+import type {
+  Api,
+  CollectionView,
+  Commands,
+  EndpointView,
+  ModelView,
+  PresetView,
+  Settings,
+  Status,
+} from '../src/host/gen';
 
 export interface FixtureOptions {
   /** Nothing set up yet. */
@@ -22,6 +31,7 @@ export const SETTINGS: Settings = {
   idle_seconds: 90,
   panel_on_hangup: 'finish',
   keep_text_days: 90,
+  responses_days: 30,
 };
 
 export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {
@@ -73,17 +83,32 @@ export function pick(a: Commands['save_collection']['args']) {
   return { tags: a.tags, shape: a.shape, when_too_large: a.when_too_large };
 }
 
-export const PRESETS = [
-  ['groq', 'Groq', 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys'],
-  ['openai', 'OpenAI', 'https://api.openai.com/v1', 'https://platform.openai.com/api-keys'],
-  ['openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys'],
-  ['ollama', 'Ollama', 'http://127.0.0.1:11434/v1', ''],
-].map(([id, title, base, key_page]) => ({
-  id: id!,
-  title: title!,
-  base: base!,
-  kind: id === 'ollama' ? ('local' as const) : ('provider' as const),
-  key_page: key_page!,
+const PRESET: [id: string, title: string, apis: Api[], base: string, key_page: string][] = [
+  ['groq', 'Groq', ['chat'], 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys'],
+  [
+    'openai',
+    'OpenAI',
+    ['chat', 'responses'],
+    'https://api.openai.com/v1',
+    'https://platform.openai.com/api-keys',
+  ],
+  [
+    'anthropic',
+    'Anthropic',
+    ['anthropic'],
+    'https://api.anthropic.com/v1',
+    'https://console.anthropic.com/settings/keys',
+  ],
+  ['openrouter', 'OpenRouter', ['chat'], 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys'],
+  ['ollama', 'Ollama', ['ollama'], 'http://127.0.0.1:11434', ''],
+];
+export const PRESETS: PresetView[] = PRESET.map(([id, title, apis, base, key_page]) => ({
+  id,
+  title,
+  base,
+  apis,
+  kind: id === 'ollama' ? 'local' : 'provider',
+  key_page,
   needs_key: id !== 'ollama',
 }));
 

@@ -36,6 +36,7 @@ export function panel(over: Partial<PanelView> = {}): PanelView {
     seconds: null,
     seats: [seat()],
     skipped: [],
+    lossy: [],
     error: null,
     practice: false,
     ...over,

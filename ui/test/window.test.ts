@@ -63,6 +63,7 @@ describe('first run', () => {
     expect(fixture.calls.find(([name]) => name === 'save_endpoint')?.[1]).toEqual({
       name: 'groq',
       base: 'https://api.groq.com/openai/v1',
+      api: 'chat',
       key_env: 'GROQ_API_KEY',
       new: true,
       allow_plain_http: false,
@@ -103,6 +104,20 @@ describe('live', () => {
     await fireEvent.keyDown($('composer-prompt'), { key: 'Enter' });
     expect(await screen.findByText('Recording stopped: the disk is full.')).toBeTruthy();
     expect(($('composer-prompt') as HTMLTextAreaElement).value).toBe('Where?');
+  });
+
+  test('what did not reach the members is said, and each field why', async () => {
+    const fixture = await open();
+    fixture.play('quick', 'Two words?', 'window', 0, 0.5);
+    await waitFor(() => expect($('panel')).not.toBeNull());
+    expect($('panel-lossy')).toBeNull();
+    fixture.play('quick', 'Three words?', 'opencode', 0, 0.5);
+    await waitFor(() => expect($('panel-lossy')?.textContent).toBe('2 fields left out or changed'));
+    expect(screen.queryByText('temperature')).toBeNull();
+    await fireEvent.click($('panel-lossy'));
+    expect($('panel-lossy').getAttribute('aria-expanded')).toBe('true');
+    expect(screen.getByText('temperature')).toBeTruthy();
+    expect(screen.getByText('ignored by a panel')).toBeTruthy();
   });
 
   test('keys judge the current seat, and undo', async () => {
@@ -293,6 +308,66 @@ describe('setting up', () => {
     await fireEvent.click(await find('use-base'));
     await waitFor(() => expect($('test-outcome').textContent).toContain('It answers with 182 models.'));
     expect(fixture.endpoints.at(-1)?.base).toBe('https://api.example/v1');
+  });
+
+  test('a provider comes with its own API, and another address with a choice', async () => {
+    const fixture = await open({}, '#/endpoints/%2B');
+    const preset = (await find('endpoint-preset')) as HTMLSelectElement;
+    await waitFor(() => expect(preset.options.length).toBeGreaterThan(1));
+    const offered = () =>
+      [...(($('endpoint-api') as HTMLSelectElement | null)?.options ?? [])].map((o) => o.value);
+    expect(offered()).toEqual(['chat', 'responses', 'anthropic', 'gemini', 'ollama']);
+
+    await fireEvent.change(preset, { target: { value: 'openai' } });
+    await waitFor(() => expect(offered()).toEqual(['chat', 'responses']));
+    await fireEvent.change(preset, { target: { value: 'anthropic' } });
+    await waitFor(() => expect(offered()).toEqual([]));
+    await fireEvent.input($('endpoint-key'), { target: { value: 'sk-test-1234' } });
+    await fireEvent.submit($('endpoint-key').closest('form')!);
+    await find('test-outcome');
+    expect(fixture.endpoints.at(-1)).toMatchObject({
+      name: 'anthropic',
+      base: 'https://api.anthropic.com/v1',
+      api: 'anthropic',
+    });
+    expect($('endpoint-speaks').textContent).toBe('Anthropic Messages');
+  });
+
+  test('another address speaks what was chosen, and that stays when its base is put right', async () => {
+    const fixture = await open({}, '#/endpoints/%2B');
+    await fireEvent.change(await find('endpoint-api'), { target: { value: 'ollama' } });
+    expect(($('endpoint-base') as HTMLInputElement).placeholder).toBe('http://127.0.0.1:11434');
+    await fireEvent.input($('endpoint-base'), { target: { value: 'http://127.0.0.1:11434/v1' } });
+    await fireEvent.input($('endpoint-name'), { target: { value: 'box' } });
+    await fireEvent.submit($('endpoint-name').closest('form')!);
+    await fireEvent.click(await find('use-base'));
+    await waitFor(() => expect($('test-outcome').textContent).toContain('It answers with'));
+    expect(fixture.endpoints.at(-1)).toMatchObject({ base: 'http://127.0.0.1:11434', api: 'ollama' });
+  });
+
+  test('an API is changed in place, and a refusal of it stands beside it', async () => {
+    const fixture = await open({}, '#/endpoints/groq');
+    await fireEvent.click(await find('edit-endpoint'));
+    expect(($('edit-api') as HTMLSelectElement).value).toBe('chat');
+    await fireEvent.change($('edit-api'), { target: { value: 'responses' } });
+    fixture.refuse.set('save_endpoint', controlError('bad_input', 'api: not that one', 'api'));
+    await fireEvent.submit($('edit-api').closest('form')!);
+    expect(await screen.findByText('Not that one')).toBeTruthy();
+    expect($('edit-api').getAttribute('aria-invalid')).toBe('true');
+    fixture.refuse.clear();
+    await fireEvent.submit($('edit-api').closest('form')!);
+    await waitFor(() => expect(fixture.endpoints[0]?.api).toBe('responses'));
+    expect(fixture.endpoints[0]?.base).toBe('https://api.groq.com/openai/v1');
+  });
+
+  test('the base URL of every API is one click from the clipboard', async () => {
+    const fixture = await open({}, '#/collections');
+    for (const api of ['openai', 'anthropic', 'ollama', 'gemini']) {
+      await fireEvent.click(await find(`copy-${api}`));
+    }
+    const url = 'http://127.0.0.1:8123';
+    await waitFor(() => expect(fixture.copied).toEqual([`${url}/v1`, url, url, url]));
+    expect($('url-openai').textContent).toBe(`${url}/v1`);
   });
 
   test('an address is changed in place, and tested at once', async () => {

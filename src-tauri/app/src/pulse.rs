@@ -99,6 +99,7 @@ mod tests {
             seconds: None,
             seats: Vec::new(),
             skipped: Vec::new(),
+            lossy: Vec::new(),
             error: None,
             practice: false,
         }

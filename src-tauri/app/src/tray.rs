@@ -27,6 +27,9 @@ mod id {
     pub(super) const STATE: &str = "state";
     pub(super) const ADDRESS: &str = "address";
     pub(super) const COPY_OPENAI: &str = "copy-openai";
+    pub(super) const COPY_ANTHROPIC: &str = "copy-anthropic";
+    pub(super) const COPY_OLLAMA: &str = "copy-ollama";
+    pub(super) const COPY_GEMINI: &str = "copy-gemini";
     pub(super) const OPEN: &str = "open";
     pub(super) const OWED: &str = "owed";
     pub(super) const AT_LOGIN: &str = "at-login";
@@ -52,8 +55,12 @@ impl Tray {
         let item = |id: &str, text: &str| MenuItem::with_id(app, id, text, true, None::<&str>);
         let state = item(id::STATE, &text::state(&pulse))?;
         let serving = item(id::ADDRESS, &text::serving(&address))?;
-        let copy =
-            SubmenuBuilder::with_id(app, "copy", "Copy base URL").text(id::COPY_OPENAI, "OpenAI").build()?;
+        let copy = SubmenuBuilder::with_id(app, "copy", "Copy base URL")
+            .text(id::COPY_OPENAI, "OpenAI")
+            .text(id::COPY_ANTHROPIC, "Anthropic")
+            .text(id::COPY_OLLAMA, "Ollama")
+            .text(id::COPY_GEMINI, "Gemini")
+            .build()?;
         let open = item(id::OPEN, "Open window")?;
         let owed = item(id::OWED, &text::owed(pulse.owed))?;
         let at_login = CheckMenuItem::with_id(
@@ -137,7 +144,10 @@ fn clicked(app: &AppHandle, id: &str) {
         id::STATE | id::OPEN => window::open(app, Goto::Last),
         id::OWED => window::open(app, Goto::Page(page::VERDICTS.to_owned())),
         id::ADDRESS => copy(app, |address| address.url.clone()),
-        id::COPY_OPENAI => copy(app, |address| address.openai.clone()),
+        id::COPY_OPENAI => copy(app, |address| address.urls.openai.clone()),
+        id::COPY_ANTHROPIC => copy(app, |address| address.urls.anthropic.clone()),
+        id::COPY_OLLAMA => copy(app, |address| address.urls.ollama.clone()),
+        id::COPY_GEMINI => copy(app, |address| address.urls.gemini.clone()),
         id::AT_LOGIN => toggle_at_login(app),
         id::QUIT => lifecycle::quit(app),
         other => tracing::warn!(item = other, "a menu item without meaning was clicked"),

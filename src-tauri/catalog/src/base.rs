@@ -36,6 +36,18 @@ pub enum BaseError {
     PlainHttp(String),
 }
 
+/// What a dialect joins to the base, and a person may paste with it. A longer one stands before its own tail.
+const WHOLE_PATHS: &[&str] = &[
+    "/chat/completions",
+    "/completions",
+    "/responses",
+    "/messages",
+    "/models",
+    "/api/chat",
+    "/api/generate",
+    "/api/tags",
+];
+
 /// Whether a text can be an endpoint's base URL: http or https, a host, a path and nothing else.
 ///
 /// Plain http beyond this machine is [`BaseError::PlainHttp`], reported only when all else is well, so that
@@ -70,7 +82,7 @@ pub fn check_base(base: &str) -> Result<(), BaseError> {
         return Err(BaseError::Fragment);
     }
     let trimmed = base.trim_end_matches('/');
-    for path in ["/chat/completions", "/completions", "/models"] {
+    for path in WHOLE_PATHS {
         if let Some(before) = trimmed.strip_suffix(path) {
             return Err(BaseError::WholePath { path, base: before.to_owned() });
         }
@@ -149,6 +161,10 @@ mod tests {
             ("https://example.com/v1#top", "Fragment"),
             ("https://example.com/v1/chat/completions", "WholePath"),
             ("https://example.com/v1/models/", "WholePath"),
+            ("https://example.com/v1/responses", "WholePath"),
+            ("https://example.com/v1/messages", "WholePath"),
+            ("http://127.0.0.1:11434/api/chat", "WholePath"),
+            ("http://127.0.0.1:11434/api/tags", "WholePath"),
             ("http://example.com/v1", "PlainHttp"),
             ("http://192.168.1.20:8000/v1", "PlainHttp"),
             ("http://127.0.0.1.evil.com/v1", "PlainHttp"),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wire::Dialect;
 
-use crate::{BaseError, FieldError, PRACTICE_BASE, check_base, headers::check_headers, is_loopback};
+use crate::{BaseError, FieldError, PRACTICE_BASE, Quirks, check_base, headers::check_headers, is_loopback};
 
 /// A place models are served from. As in the set-up file; never a secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Endpoint {
     /// The owner agreed to plain http to another machine. Means nothing for https or loopback.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain_http: bool,
+    /// What its models do otherwise than their API says, where it is not known already.
+    #[serde(default, skip_serializing_if = "Quirks::is_empty")]
+    pub quirks: Quirks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
@@ -71,6 +74,7 @@ impl Endpoint {
             limits: Limits::default(),
             paid: false,
             plain_http: false,
+            quirks: Quirks::default(),
         }
     }
 

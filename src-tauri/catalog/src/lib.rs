@@ -11,6 +11,7 @@ mod endpoint;
 mod headers;
 mod model;
 mod preset;
+mod quirks;
 mod retired;
 mod role;
 
@@ -21,5 +22,6 @@ pub use connection::connection;
 pub use endpoint::{Endpoint, EndpointKind, Limits, env_variable, valid_endpoint_name};
 pub use model::{Facts, Model, Price};
 pub use preset::{Preset, models_url, preset, presets};
+pub use quirks::{Quirks, quirks};
 pub use retired::Retired;
 pub use role::ModelRole;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{FieldError, ModelRole, Retired, family, valid_alias};
+use crate::{FieldError, ModelRole, Quirks, Retired, family, valid_alias};
 
 /// A registered model: `alias` is ours, `served` the provider's id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Model {
     /// Since when and why it is never called again; its record stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<Retired>,
+    /// What it does otherwise than its API says; over its endpoint's.
+    #[serde(default, skip_serializing_if = "Quirks::is_empty")]
+    pub quirks: Quirks,
 }
 
 impl Model {
@@ -36,6 +39,7 @@ impl Model {
             facts: Facts::default(),
             options: serde_json::Map::new(),
             retired: None,
+            quirks: Quirks::default(),
         }
     }
 

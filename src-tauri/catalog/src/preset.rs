@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use wire::Dialect;
 
-use crate::EndpointKind;
+use crate::{EndpointKind, is_loopback};
 
 /// A known provider: what a person should not have to type. Data in `presets.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -17,8 +17,12 @@ pub struct Preset {
     /// The address of the model list, where it is not `<base>/models`.
     #[serde(default)]
     pub models: Option<String>,
+    /// What it is asked in: its native one.
     #[serde(default)]
     pub api: Dialect,
+    /// Other APIs it speaks at the same base.
+    #[serde(default)]
+    pub also: Vec<Dialect>,
     pub kind: EndpointKind,
     /// Where a key is made; empty for local runtimes.
     #[serde(default)]
@@ -38,17 +42,38 @@ pub fn preset(id: &str) -> Option<&'static Preset> {
     presets().iter().find(|preset| preset.id == id)
 }
 
-/// Where an endpoint's model list is: `<base>/models`, except for a known provider that keeps it elsewhere
-/// (GitHub Models, whose list is a bare JSON array).
-pub fn models_url(base: &str) -> String {
+/// Where an endpoint's model list is: `<base>/models`, Ollama's `<base>/api/tags`, or where a known provider
+/// keeps it (GitHub Models, whose list is a bare JSON array).
+pub fn models_url(api: Dialect, base: &str) -> String {
     let base = base.trim_end_matches('/');
+    if api == Dialect::Ollama {
+        return format!("{base}/api/tags");
+    }
     match presets().iter().find(|preset| preset.base == base) {
         Some(Preset { models: Some(models), .. }) => models.clone(),
         _ => format!("{base}/models"),
     }
 }
 
+/// The known provider that serves this base: by host and port, since one host has several paths.
+pub(crate) fn preset_of(base: &str) -> Option<&'static Preset> {
+    let wanted = place(base)?;
+    presets().iter().find(|preset| place(&preset.base).as_ref() == Some(&wanted))
+}
+
+/// Host and port; every name of this machine is one.
+fn place(base: &str) -> Option<(String, u16)> {
+    let url = url::Url::parse(base).ok()?;
+    let host = if is_loopback(base) { "loopback" } else { url.host_str()? };
+    Some((host.to_owned(), url.port_or_known_default()?))
+}
+
 impl Preset {
+    /// The APIs it can be asked in, its native one first.
+    pub fn apis(&self) -> impl Iterator<Item = Dialect> + '_ {
+        std::iter::once(self.api).chain(self.also.iter().copied())
+    }
+
     /// Whether a call without a key is bound to be refused.
     pub fn needs_key(&self) -> bool {
         self.kind != EndpointKind::Local
@@ -77,7 +102,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::{check_base, is_loopback, valid_endpoint_name};
+    use crate::{check_base, valid_endpoint_name};
 
     #[test]
     fn the_file_is_valid() {
@@ -91,6 +116,11 @@ mod tests {
             assert!(bases.insert(&preset.base), "{id}: base used twice");
             assert!(!preset.title.trim().is_empty(), "{id}: no title");
             assert_eq!(check_base(&preset.base), Ok(()), "{id}: base");
+            let mut apis = BTreeSet::new();
+            for api in preset.apis() {
+                assert!(wire::format(api).is_spoken_to_members(), "{id}: {api:?} is for callers only");
+                assert!(apis.insert(format!("{api:?}")), "{id}: {api:?} twice");
+            }
             assert!(!preset.base.ends_with('/'), "{id}: trailing slash");
             if let Some(models) = &preset.models {
                 assert!(url::Url::parse(models).is_ok_and(|url| url.scheme() == "https"), "{id}: models");
@@ -129,10 +159,24 @@ mod tests {
 
     #[test]
     fn the_model_list_is_beside_the_base_unless_the_preset_says() {
-        assert_eq!(models_url("http://127.0.0.1:11434/v1/"), "http://127.0.0.1:11434/v1/models");
-        assert_eq!(
-            models_url("https://models.github.ai/inference"),
-            "https://models.github.ai/catalog/models"
-        );
+        let cases = [
+            (Dialect::Chat, "http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1/models"),
+            (Dialect::Ollama, "http://127.0.0.1:11434", "http://127.0.0.1:11434/api/tags"),
+            (Dialect::Anthropic, "https://api.anthropic.com/v1", "https://api.anthropic.com/v1/models"),
+            (Dialect::Chat, "https://models.github.ai/inference", "https://models.github.ai/catalog/models"),
+        ];
+        for (api, base, list) in cases {
+            assert_eq!(models_url(api, base), list);
+        }
+    }
+
+    #[test]
+    fn a_provider_with_an_api_of_its_own_is_asked_in_it() {
+        let apis = |id: &str| preset(id).expect(id).apis().collect::<Vec<_>>();
+        assert_eq!(apis("anthropic"), [Dialect::Anthropic]);
+        assert_eq!(apis("google"), [Dialect::Gemini]);
+        assert_eq!(apis("ollama"), [Dialect::Ollama]);
+        assert_eq!(apis("openai"), [Dialect::Chat, Dialect::Responses]);
+        assert_eq!(apis("groq"), [Dialect::Chat]);
     }
 }

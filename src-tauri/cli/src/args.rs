@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use control::dto::Api;
 
 /// Ask a panel of models, judge what they said, and run the gateway without a window.
 #[derive(Debug, Parser)]
@@ -200,6 +202,9 @@ pub struct AddEndpoint {
     /// A known provider's id
     #[arg(long, value_name = "ID")]
     pub preset: Option<String>,
+    /// The API it speaks; without it the preset's own, or chat
+    #[arg(long, value_parser = api())]
+    pub api: Option<Api>,
     /// Send the key over plain http to another machine
     #[arg(long)]
     pub allow_plain_http: bool,
@@ -286,6 +291,11 @@ pub struct SaveCollection {
 fn collection_name(text: &str) -> Result<String, String> {
     let name = text.strip_prefix("bench/").unwrap_or(text);
     if name.is_empty() { Err("a collection's name is missing".to_owned()) } else { Ok(name.to_owned()) }
+}
+
+fn api() -> impl TypedValueParser<Value = Api> {
+    PossibleValuesParser::new(Api::ALL.map(Api::name))
+        .try_map(|name| Api::of_name(&name).ok_or_else(|| format!("there is no API {name}")))
 }
 
 fn this_machine(text: &str) -> Result<String, String> {

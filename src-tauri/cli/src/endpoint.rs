@@ -1,7 +1,9 @@
 //! `bench endpoint`: where models are served from, and their keys.
 
 use control::Remote;
-use control::dto::{EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, SaveEndpoint, SetKey};
+use control::dto::{
+    Api, EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, PresetView, SaveEndpoint, SetKey,
+};
 
 use crate::args::{AddEndpoint, Common, Endpoint, Key, KeyFrom};
 use crate::consent::{consent, secret};
@@ -43,12 +45,13 @@ async fn list(remote: &Remote, out: Out) -> Result<(), Failure> {
     if out.json {
         return Ok(out.json(&endpoints)?);
     }
-    let mut table = Table::new(&["name", "base", "key", "models", ""]);
+    let mut table = Table::new(&["name", "base", "api", "key", "models", ""]);
     for endpoint in &endpoints {
         let alert = endpoint.alert.clone().unwrap_or_default();
         table.row([
             (endpoint.name.clone(), Look::Plain),
             (endpoint.base.clone(), Look::Plain),
+            (endpoint.api.name().to_owned(), Look::Plain),
             (key_in_words(&endpoint.key), Look::Plain),
             (endpoint.models.to_string(), Look::Plain),
             (alert, Look::Bad),
@@ -59,9 +62,13 @@ async fn list(remote: &Remote, out: Out) -> Result<(), Failure> {
 
 async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> {
     let remote = &at.remote;
-    let (base, needs_key) = match (&args.base, &args.preset) {
-        (Some(base), _) => (base.clone(), false),
-        (None, Some(id)) => preset(remote, id).await?,
+    let (base, api, needs_key) = match (&args.base, &args.preset) {
+        (Some(base), _) => (base.clone(), args.api, false),
+        (None, Some(id)) => {
+            let preset = preset(remote, id).await?;
+            let api = api_of(&preset, args.api)?;
+            (preset.base, api, preset.needs_key)
+        }
         (None, None) => return Err(Failure::Usage("give --base or --preset".to_owned())),
     };
     let asked = args.key.key_stdin || (needs_key && args.key.key_env.is_none());
@@ -75,6 +82,7 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
         .save_endpoint(SaveEndpoint {
             name: args.name.clone(),
             base,
+            api,
             key_env: args.key.key_env.clone(),
             key,
             new: true,
@@ -92,15 +100,28 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
     }
 }
 
-/// A preset's base URL, and whether it needs a key.
-async fn preset(remote: &Remote, id: &str) -> Result<(String, bool), Failure> {
+async fn preset(remote: &Remote, id: &str) -> Result<PresetView, Failure> {
     let presets = remote.presets(Nothing {}).await?;
-    match presets.iter().find(|preset| preset.id == id) {
-        Some(preset) => Ok((preset.base.clone(), preset.needs_key)),
-        None => {
-            let known: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
-            Err(Failure::Usage(format!("--preset {id}: not known; there are {}", known.join(", "))))
+    let known: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
+    let unknown = format!("--preset {id}: not known; there are {}", known.join(", "));
+    presets.into_iter().find(|preset| preset.id == id).ok_or(Failure::Usage(unknown))
+}
+
+/// The API a preset is asked in: the wanted one, if it is spoken at the preset's base, else its own.
+fn api_of(preset: &PresetView, wanted: Option<Api>) -> Result<Option<Api>, Failure> {
+    match wanted {
+        Some(api) if !preset.apis.contains(&api) => {
+            let speaks: Vec<&str> = preset.apis.iter().map(|api| api.name()).collect();
+            Err(Failure::Usage(format!(
+                "--api {}: {} speaks {} at {}; for another address give --base",
+                api.name(),
+                preset.title,
+                speaks.join(" and "),
+                preset.base
+            )))
         }
+        Some(api) => Ok(Some(api)),
+        None => Ok(preset.apis.first().copied()),
     }
 }
 
@@ -112,10 +133,8 @@ async fn test(remote: &Remote, name: &str, out: Out) -> Result<Vec<ListedModel>,
     } else if test.ok {
         out.line(&test.message)?;
     } else {
+        // With the base that is likely right, where another answered.
         out.note(&format!("bench: {name}: {}", test.message));
-        if let Some(base) = &test.suggested_base {
-            out.note(&format!("bench: {base} answers; is that the base?"));
-        }
     }
     if test.ok { Ok(test.models) } else { Err(Failure::Said) }
 }
@@ -136,6 +155,7 @@ async fn key(at: &Reached, args: &Key, out: Out) -> Result<(), Failure> {
         let changed = SaveEndpoint {
             name,
             base: old.base,
+            api: None,
             key_env: Some(variable.clone()),
             key: None,
             new: false,
@@ -161,9 +181,10 @@ fn tell(out: Out, endpoint: &EndpointView) -> Result<(), Failure> {
     }
     let models = counted(endpoint.models, "model");
     Ok(out.line(&format!(
-        "{}: {}, key {}, {models}",
+        "{}: {} ({}), key {}, {models}",
         endpoint.name,
         endpoint.base,
+        endpoint.api.name(),
         key_in_words(&endpoint.key)
     ))?)
 }

@@ -55,7 +55,15 @@ fn in_words(status: &Status, out: Out) -> Painted {
     if !status.port_note.is_empty() {
         line("", (status.port_note.clone(), Look::Plain));
     }
-    line("base URL", (status.urls.openai.clone(), Look::Plain));
+    let urls = &status.urls;
+    for (title, url, client) in [
+        ("base URL", &urls.openai, "OpenAI"),
+        ("", &urls.anthropic, "Anthropic"),
+        ("", &urls.ollama, "Ollama"),
+        ("", &urls.gemini, "Gemini"),
+    ] {
+        line(title, (format!("{url} for {client} clients"), Look::Plain));
+    }
     line("data folder", (status.data_dir.clone(), Look::Plain));
     line("keys", (status.keys.message.clone(), keys));
     line("recording", recording);

@@ -6,6 +6,8 @@ use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use crate::api::Api;
+
 /// No arguments.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
 #[ts(type = "Record<string, never>")]
@@ -35,11 +37,15 @@ pub struct Status {
     pub alerts: Vec<Alert>,
 }
 
-/// What to paste into a client as its base URL.
+/// What to paste into a client as its base URL, by the API the client speaks.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct BaseUrls {
-    /// With `/v1`.
+    /// With `/v1`, as OpenAI's SDKs want it.
     pub openai: String,
+    /// Without: the SDKs of the other three add their own path.
+    pub anthropic: String,
+    pub ollama: String,
+    pub gemini: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -74,7 +80,7 @@ pub struct SetupView {
 pub struct EndpointView {
     pub name: String,
     pub base: String,
-    pub api: String,
+    pub api: Api,
     pub kind: EndpointKind,
     pub key: KeyView,
     pub key_env: Option<String>,
@@ -135,6 +141,8 @@ pub struct PresetView {
     pub id: String,
     pub title: String,
     pub base: String,
+    /// What it can be asked in at that base, its native API first.
+    pub apis: Vec<Api>,
     pub kind: EndpointKind,
     pub key_page: String,
     pub needs_key: bool,
@@ -170,6 +178,9 @@ pub struct FoundKey {
 pub struct SaveEndpoint {
     pub name: String,
     pub base: String,
+    /// Absent keeps what is there; a new endpoint speaks chat.
+    #[ts(optional)]
+    pub api: Option<Api>,
     pub key_env: Option<String>,
     /// A new key for the keychain; write-only. Absent keeps what is there.
     #[ts(optional)]

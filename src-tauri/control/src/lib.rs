@@ -6,6 +6,7 @@
 #[macro_use]
 mod table;
 mod act;
+mod api;
 mod commands;
 mod control;
 pub mod dto;

@@ -30,7 +30,7 @@ impl Gateway {
         let own = self.url().unwrap_or_default();
         let local = presets().iter().filter(|preset| preset.kind == EndpointKind::Local);
         let asked = local.filter(|preset| !preset.base.starts_with(&own)).map(|preset| async move {
-            let endpoint = Endpoint::new(&preset.id, &preset.base);
+            let endpoint = Endpoint { api: preset.api, ..Endpoint::new(&preset.id, &preset.base) };
             let listing = list_models(self.transport(), &endpoint, None);
             let test = tokio::time::timeout(PATIENCE, listing).await.ok()?;
             test.ok.then(|| FoundRuntime {

@@ -21,6 +21,7 @@ use crate::{
     evidence::Known,
     keys,
     live::{Events, Live},
+    origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
     upkeep,
@@ -76,6 +77,7 @@ struct Inner {
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
+    origins: Origins,
     upstream: Upstream,
     panels: TaskTracker,
     tasks: TaskTracker,
@@ -111,6 +113,7 @@ impl Gateway {
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
+                origins: Origins::new(),
                 upstream: Upstream { transport, clock: clock.clone(), tasks: tasks.clone() },
                 clock,
                 panels: TaskTracker::new(),
@@ -181,6 +184,10 @@ impl Gateway {
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_keys().await;
         Ok(outcome)
+    }
+
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.inner.origins
     }
 
     /// An endpoint with a base that can be asked: the practice endpoint is the gateway's own address.

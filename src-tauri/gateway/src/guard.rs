@@ -7,6 +7,9 @@ use wire::{ApiError, Kind, Origin};
 /// The most a body may hold, decoded.
 pub(crate) const BODY_CAP: usize = 20 * 1024 * 1024;
 
+/// The most a head's fields may hold.
+pub(crate) const HEAD_CAP: usize = 64 * 1024;
+
 /// Checks a request's head. `authority` is the request target's, where it has one (h2, or the absolute form);
 /// `port` is ours.
 pub(crate) fn check(
@@ -16,6 +19,7 @@ pub(crate) fn check(
     headers: &HeaderMap,
     port: u16,
 ) -> Result<(), ApiError> {
+    check_size(headers)?;
     if path == "/health" {
         return Ok(());
     }
@@ -25,6 +29,15 @@ pub(crate) fn check(
         check_content_type(headers)?;
     }
     Ok(())
+}
+
+fn check_size(headers: &HeaderMap) -> Result<(), ApiError> {
+    let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    if fields.sum::<usize>() <= HEAD_CAP {
+        return Ok(());
+    }
+    let message = format!("headers: larger than {} KB together; send fewer or shorter ones", HEAD_CAP / 1024);
+    Err(ApiError::new(Kind::HeadTooLarge, Origin::Client, "head_too_large", message))
 }
 
 /// Every name the request gives us must be ours, and there must be one.
@@ -86,7 +99,8 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
 
 fn wrong_type() -> ApiError {
     let message = "Content-Type: a POST must be application/json";
-    ApiError::new(Kind::UnsupportedMediaType, Origin::Client, "content_type", message)
+    let error = ApiError::new(Kind::UnsupportedMediaType, Origin::Client, "content_type", message);
+    ApiError { taken: Some(("accept", "application/json")), ..error }
 }
 
 /// The caller's request id if it is plain ASCII of at most 128 characters, else `fresh`.

@@ -14,6 +14,7 @@ mod gateway;
 mod guard;
 mod keys;
 mod live;
+mod origins;
 mod panel;
 mod practice;
 mod records;

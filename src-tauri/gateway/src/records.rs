@@ -65,6 +65,8 @@ impl Gateway {
     /// Gives a verdict; the same again writes nothing (`false`).
     pub async fn give_verdict(&self, verdict: NewVerdict) -> Result<bool, VerdictError> {
         check_verdict(&verdict)?;
+        // Until the vault is open, no key is known that could be masked.
+        self.vault().wait().await;
         let verdict = self.without_keys(verdict);
         let call = verdict.call.clone();
         match self.store().give_verdict(verdict).await? {
@@ -194,6 +196,7 @@ impl Gateway {
             skipped: serde_json::from_str(&row.skipped_json).unwrap_or_default(),
             failed_over: serde_json::from_str(&failed_over_json).unwrap_or_default(),
             note,
+            lossy: serde_json::from_str(&row.lossy_json).unwrap_or_default(),
             error,
             practice: row.practice,
         }

@@ -28,8 +28,10 @@ use crate::{alerts, api, gateway::Gateway, guard};
 const BACKLOG: i32 = 1024;
 /// Requests open at once; the next is told to come back.
 const OPEN_REQUESTS: usize = 256;
-/// The most a request's head may hold.
-const HEAD_CAP: usize = 64 * 1024;
+/// The most that is read of a request's head. What is larger than the guard allows and fits in here is refused in
+/// the API's own words. hyper refuses the rest by itself, where it knows no request yet: a head past this or of
+/// more than 100 fields (431), a target past 64 KB (414), what is not HTTP (400), each without a body or an id.
+const HEAD_READ: usize = 4 * guard::HEAD_CAP;
 /// A connection on which nothing is asked for so long is closed.
 const QUIET: Duration = Duration::from_secs(75);
 /// What streams get to finish at shutdown.
@@ -132,8 +134,8 @@ struct Site {
 /// Accepts until the gateway stops, then waits for the open connections to finish what they are at.
 async fn accept(listener: TcpListener, site: Arc<Site>) {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(QUIET).max_buf_size(HEAD_CAP);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_CAP as u32);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(QUIET).max_buf_size(HEAD_READ);
+    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_READ as u32);
     let graceful = GracefulShutdown::new();
     let mut refusing = false;
     loop {

@@ -1,8 +1,8 @@
-//! What is done once a day, beside the requests: a backup, old texts let go, endpoints listed.
+//! What is done once a day, beside the requests: a backup, old texts and responses let go, endpoints listed.
 
 use std::time::Duration;
 
-use crate::gateway::Gateway;
+use crate::{api, gateway::Gateway};
 
 /// Not at start: a start should be quick, and the day's first backup can wait a little.
 const FIRST: Duration = Duration::from_secs(300);
@@ -47,5 +47,10 @@ async fn daily(gateway: &Gateway) {
         Ok(0) => {}
         Ok(emptied) => tracing::info!(emptied, days, "old texts were let go; counts and verdicts stay"),
         Err(error) => tracing::warn!(%error, "old texts could not be let go"),
+    }
+    match gateway.store().prune_responses(api::responses_since(gateway)).await {
+        Ok(0) => {}
+        Ok(removed) => tracing::info!(removed, "old responses were let go"),
+        Err(error) => tracing::warn!(%error, "old responses could not be let go"),
     }
 }

@@ -32,6 +32,8 @@ pub struct PanelView {
     pub failed_over: Vec<FailedOverView>,
     /// Why the reply is not the one that was asked for.
     pub note: Option<String>,
+    /// What was left out or changed on the way to the members.
+    pub lossy: Vec<LossyView>,
     /// Why nobody answered, when nobody did.
     pub error: Option<String>,
     /// A panel of practice models: its record is kept apart.
@@ -176,6 +178,15 @@ pub struct PreviewGroup {
     pub count: u32,
     /// The first few of them.
     pub some: Vec<String>,
+}
+
+/// One field of the question that did not reach a member as it was sent.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct LossyView {
+    /// As the caller named it: `temperature`, `messages[2].content[0]`.
+    pub field: String,
+    /// `ignored by a panel`
+    pub reason: String,
 }
 
 /// A person's judgement of a call.

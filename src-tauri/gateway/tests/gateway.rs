@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper fails its test")]
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
 use axum::{Router, routing::get};
 use gateway::{
     Ask, Clock, Gateway, OpenError, Options,
@@ -143,6 +148,61 @@ async fn events_tell_a_whole_panel() {
     while let Some(event) = events.next().await {
         assert!(!matches!(event, LiveEvent::PanelStarted { .. }), "nothing begins after the end");
     }
+}
+
+/// A response can be gone on from for as long as the owner says, whether upkeep has removed it or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_is_kept_for_so_many_days() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = Arc::new(AtomicI64::new(1_795_967_101_250));
+    let clock = Clock::from_fn({
+        let now = now.clone();
+        move || now.load(Ordering::Relaxed)
+    });
+    let options = Options { data_dir: folder.path().to_owned(), program: "test".to_owned(), clock };
+    let gateway = Gateway::open(options).await.unwrap();
+    let serving = gateway.serve(0, None).await.unwrap();
+    gateway.start_practice("test").await.unwrap();
+    let address = serving.address;
+    let ask = async |method: &str, path: &str, body: &str| {
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        );
+        let answer = raw(address, &request).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse::<u16>().unwrap();
+        (status, serde_json::from_str::<serde_json::Value>(body).unwrap())
+    };
+    let (status, reply) =
+        ask("POST", "/v1/responses", r#"{"model":"practice","input":"Is zero even?"}"#).await;
+    assert_eq!(status, 200, "{reply}");
+    let id = reply["id"].as_str().unwrap();
+    let goes_on = format!(r#"{{"model":"practice","input":"Why?","previous_response_id":"{id}"}}"#);
+    let path = format!("/v1/responses/{id}");
+
+    const DAY: i64 = 24 * 3600 * 1000;
+    now.fetch_add(30 * DAY, Ordering::Relaxed);
+    assert_eq!(ask("GET", &path, "").await, (200, reply.clone()));
+    now.fetch_add(1, Ordering::Relaxed);
+    for (method, path, body, code) in [
+        ("GET", path.clone(), "", "response_not_found"),
+        ("GET", format!("{path}/input_items"), "", "response_not_found"),
+        ("DELETE", path.clone(), "", "response_not_found"),
+        ("POST", "/v1/responses".to_owned(), goes_on.as_str(), "previous_response_not_found"),
+    ] {
+        let (status, refused) = ask(method, &path, body).await;
+        assert_eq!((status, &refused["error"]["code"]), (404, &code.into()), "{method} {path}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains("30 days"), "{refused}");
+    }
+    let longer = |setup: &mut plan::Setup| -> Result<(), std::convert::Infallible> {
+        setup.settings.responses_days = 31;
+        Ok(())
+    };
+    gateway.change_setup("test", longer).await.unwrap();
+    assert_eq!(ask("GET", &path, "").await, (200, reply.clone()));
+    serving.shutdown().await;
 }
 
 /// Shutting down waits for a panel that runs, and writes it down.

@@ -39,6 +39,7 @@ pub struct NamedSettings {
     pub explorer_grace: Option<u32>,
     pub panel_on_hangup: Option<OnHangup>,
     pub keep_text_days: Option<u32>,
+    pub responses_days: Option<u32>,
 }
 
 /// Reads a set-up file. Every section but `version` may be absent.
@@ -69,6 +70,7 @@ impl NamedSettings {
             explorer_grace: self.explorer_grace.unwrap_or(current.explorer_grace),
             panel_on_hangup: self.panel_on_hangup.unwrap_or(current.panel_on_hangup),
             keep_text_days: self.keep_text_days.unwrap_or(current.keep_text_days),
+            responses_days: self.responses_days.unwrap_or(current.responses_days),
         }
     }
 }

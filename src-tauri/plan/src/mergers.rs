@@ -22,7 +22,14 @@ pub struct Mergers {
 /// input's. Images are placeholders in it, so a merger need not see; the input's `has_images` and its like are
 /// left out of account.
 pub fn mergers(input: &SeatingInput<'_>, shape: &Shape, estimate_tokens: u64) -> Mergers {
-    let text = SeatingInput { has_images: false, documents: false, audio: false, estimate_tokens, ..*input };
+    let text = SeatingInput {
+        has_images: false,
+        documents: false,
+        audio: false,
+        barred: &|_| None,
+        estimate_tokens,
+        ..*input
+    };
     let mut found = Mergers { seats: Vec::new(), skipped: Vec::new() };
     if let Some(alias) = &input.collection.merger {
         match callable(input, alias) {

@@ -24,6 +24,8 @@ pub struct SeatingInput<'a> {
     pub has_images: bool,
     pub documents: bool,
     pub audio: bool,
+    /// Why a model's API cannot say what the prompt holds.
+    pub barred: &'a dyn Fn(&Model) -> Option<String>,
     /// Of the whole prompt, images included (wire.md §9).
     pub estimate_tokens: u64,
     /// The caller's `with`, as sent.
@@ -95,7 +97,7 @@ pub struct Skipped {
 #[error("{message}")]
 pub struct SeatingError {
     pub kind: Kind,
-    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard` or `no_seat`
+    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard`, `content_not_taken` or `no_seat`
     pub code: &'static str,
     /// Names every model and why.
     pub message: String,

@@ -41,6 +41,8 @@ pub struct Settings {
     pub explorer_grace: u32,
     /// Days that prompts and answers are kept; verdicts and counts are kept for ever.
     pub keep_text_days: u32,
+    /// Days that a response can be gone on from by its id.
+    pub responses_days: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
@@ -65,6 +67,7 @@ impl Settings {
             ("idle_seconds", self.idle_seconds, 5, 3_600),
             ("explorer_grace", self.explorer_grace, 0, 3_600),
             ("keep_text_days", self.keep_text_days, 1, 36_500),
+            ("responses_days", self.responses_days, 1, 36_500),
         ];
         match bounds.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
             Some((name, value, least, most)) => {
@@ -115,6 +118,7 @@ impl Default for Settings {
             explorer_grace: 60,
             panel_on_hangup: OnHangup::Finish,
             keep_text_days: 90,
+            responses_days: 30,
         }
     }
 }
@@ -152,6 +156,7 @@ mod tests {
             (Settings { seat_seconds: 4, ..Settings::default() }, "seat_seconds: 5 to 3600, not 4"),
             (Settings { idle_seconds: 3_601, ..Settings::default() }, "idle_seconds: 5 to 3600, not 3601"),
             (Settings { keep_text_days: 0, ..Settings::default() }, "keep_text_days: 1 to 36500, not 0"),
+            (Settings { responses_days: 0, ..Settings::default() }, "responses_days: 1 to 36500, not 0"),
         ];
         for (settings, wanted) in cases {
             assert_eq!(settings.check().expect_err(wanted).to_string(), wanted);

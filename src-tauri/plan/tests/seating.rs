@@ -38,6 +38,7 @@ fn seat(case: &Case) -> Result<Seating, SeatingError> {
         has_images: case.has_images,
         documents: case.documents,
         audio: case.audio,
+        barred: &|_| None,
         estimate_tokens: case.estimate,
         nominees: &case.with,
         now_ms: 0,

@@ -1,4 +1,4 @@
-//! What is written down: panels, calls, verdicts, the set-up and who changed it.
+//! What is written down: panels, calls, verdicts, responses, the set-up and who changed it.
 //!
 //! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
 //! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with
@@ -40,6 +40,7 @@ pub use crate::{
         calls::{CallRow, StoredCall},
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
         record::{AliasRecord, RecordFilter, ShapeRecord},
+        responses::{Conversation, ResponseRow},
         search::Hit,
         seats::PlannedSeat,
         setup::{SetupChange, SetupItem},

@@ -24,6 +24,7 @@ pub(crate) const TABLES: Steps = &[
     tables::seats::STEPS,
     tables::calls::STEPS,
     tables::verdicts::STEPS,
+    tables::responses::STEPS,
     tables::search::STEPS,
 ];
 

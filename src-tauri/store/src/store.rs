@@ -14,9 +14,10 @@ use std::{
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::{
-    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Hit, MovedAside, NewVerdict, Now,
-    OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, SetupChange, SetupItem,
-    ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome, backup,
+    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Conversation, Hit, MovedAside, NewVerdict,
+    Now, OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseRow,
+    SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome,
+    backup,
     error::Fault,
     files::RECORDS,
     job::{Slices, Waits, Write},
@@ -25,7 +26,7 @@ use crate::{
     queue::Queue,
     readers::Readers,
     recording::Listeners,
-    tables::{audit, calls, panels, record, search, seats, setup, verdicts},
+    tables::{audit, calls, panels, record, responses, search, seats, setup, verdicts},
     writer::Writer,
 };
 
@@ -254,6 +255,44 @@ impl Store {
         self.0.readers.read(|connection| search::find(connection, query, before, limit))
     }
 
+    /// Keeps a response. A conflict when its id was used before.
+    pub fn keep_response(&self, row: ResponseRow) -> Ack<()> {
+        let bytes = row.input.len() + row.body.len();
+        self.write(Waits::Yes, bytes, move |connection| responses::insert(connection, &row))
+    }
+
+    /// What the caller of a response got, as JSON; `None` when it is not kept, or older than `since_ms`.
+    pub fn response(&self, id: &str, since_ms: i64) -> Result<Option<String>, StoreError> {
+        self.0.readers.read(|connection| responses::body(connection, id, since_ms))
+    }
+
+    /// A response and all that it goes on from, however old those are, if they hold at most so much text.
+    pub fn conversation(
+        &self,
+        id: &str,
+        since_ms: i64,
+        most_bytes: usize,
+    ) -> Result<Conversation, StoreError> {
+        self.0.readers.read(|connection| responses::conversation(connection, id, since_ms, most_bytes))
+    }
+
+    /// Deletes a response not older than `since_ms`; `false` when there was none. Its text stays, hidden, for as
+    /// long as a later one goes on from it. While recording is stopped it is refused and not made later.
+    pub fn delete_response(&self, id: String, since_ms: i64) -> Ack<bool> {
+        self.write(Waits::No, 0, move |connection| responses::delete(connection, &id, since_ms))
+    }
+
+    /// Removes responses made before an instant (Unix milliseconds) that nothing younger goes on from, in slices,
+    /// and gives how many that were.
+    pub fn prune_responses(&self, older_than_ms: i64) -> Ack<u64> {
+        self.in_slices(move |connection| responses::prune(connection, older_than_ms))
+    }
+
+    /// Answered when everything that was queued before is on disk; at once while recording is stopped.
+    pub fn written(&self) -> Ack<()> {
+        self.write(Waits::No, 0, |_| Ok(()))
+    }
+
     /// Whether records reach the disk.
     pub fn recording(&self) -> RecordingState {
         self.0.queue.recording()
@@ -269,12 +308,9 @@ impl Store {
     /// calls that were. Counts, errors, notes and verdicts stay. It is done in slices, between which other
     /// writes are made. Backups made before still hold the text, until newer ones take their place.
     pub fn prune_text(&self, older_than_ms: i64) -> Ack<u64> {
-        let (reply, ack) = Ack::new();
-        let prune = move |connection: &Connection| {
+        self.in_slices(move |connection| {
             Ok(panels::prune_text(connection, older_than_ms)? + calls::prune_text(connection, older_than_ms)?)
-        };
-        self.0.queue.push(Box::new(Slices::new(prune, reply)), self.now());
-        ack
+        })
     }
 
     /// Makes a backup beside the writer, which goes on, and gives its path. The newest seven are kept.
@@ -296,6 +332,12 @@ impl Store {
     ) -> Ack<T> {
         let (reply, ack) = Ack::new();
         self.0.queue.push(Box::new(Write::new(waits, bytes, work, reply)), self.now());
+        ack
+    }
+
+    fn in_slices(&self, work: impl FnMut(&Connection) -> Result<u64, Fault> + Send + 'static) -> Ack<u64> {
+        let (reply, ack) = Ack::new();
+        self.0.queue.push(Box::new(Slices::new(work, reply)), self.now());
         ack
     }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod blocks;
 mod content;
+mod count;
 mod error;
 mod member;
 mod options;
@@ -16,6 +17,7 @@ mod usage;
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
@@ -44,8 +46,13 @@ const RULES: Rules = Rules {
     cache_marks: true,
     cache_key: false,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
+    // Anything else is refused with the whole request.
+    images: Sources {
+        url: true,
+        types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
+        ..Sources::DATA
+    },
+    documents: Sources { url: true, text: true, types: &["application/pdf"], ..Sources::DATA },
     audio: Sources::NONE,
 };
 
@@ -76,6 +83,14 @@ impl Format for Anthropic {
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(Body::<answer::Answer>::default())
+    }
+
+    fn feature_headers(&self) -> &'static [&'static str] {
+        &["anthropic-version", "anthropic-beta"]
+    }
+
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        Some(&count::Count)
     }
 
     fn encode_reply(&self, head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> Vec<u8> {

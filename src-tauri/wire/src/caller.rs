@@ -33,14 +33,6 @@ fn nominees(raw: &serde_json::value::RawValue, place: Place<'_>) -> Result<Vec<S
     }
 }
 
-/// A part that names an uploaded file: no member can fetch it.
-pub(crate) fn uploaded(place: Place<'_>, instead: &str) -> ApiError {
-    ApiError::invalid(
-        "uploaded_file",
-        format!("{place}: no member can fetch an uploaded file; send its content as {instead}"),
-    )
-}
-
 /// What it holds that we do not know is listed like any unknown field.
 fn bench(raw: &serde_json::value::RawValue, unplaced: &mut Fields) -> Result<BenchOptions, ApiError> {
     let place = Place::Root.field("bench");

@@ -42,9 +42,9 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: false,
     thinking: Keeps::Nothing,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: false, base64: true, text: true },
-    audio: Sources { url: false, base64: true, text: false },
+    images: Sources { url: true, ..Sources::DATA },
+    documents: Sources { text: true, ..Sources::DATA },
+    audio: Sources::DATA,
 };
 
 impl Format for Chat {

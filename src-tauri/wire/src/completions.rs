@@ -39,7 +39,7 @@ const RULES: Rules = Rules {
     cache_key: false,
     thinking: Keeps::Nothing,
     images: Sources::NONE,
-    documents: Sources { url: false, base64: false, text: true },
+    documents: Sources { text: true, ..Sources::NONE },
     audio: Sources::NONE,
 };
 

@@ -21,6 +21,8 @@ pub enum Kind {
     TooLarge,
     /// 415
     UnsupportedMediaType,
+    /// 431
+    HeadTooLarge,
     /// 429
     RateLimit,
     /// 500
@@ -44,6 +46,7 @@ impl Kind {
             Kind::Timeout => 408,
             Kind::TooLarge => 413,
             Kind::UnsupportedMediaType => 415,
+            Kind::HeadTooLarge => 431,
             Kind::RateLimit => 429,
             Kind::Internal => 500,
             Kind::NotImplemented => 501,
@@ -73,11 +76,13 @@ pub struct ApiError {
     pub message: String,
     /// The shortest wait known, for `Retry-After`.
     pub retry_after: Option<Duration>,
+    /// What would have been taken, as the header that says it: `allow` of a 405, `accept-encoding` of a 415.
+    pub taken: Option<(&'static str, &'static str)>,
 }
 
 impl ApiError {
     pub fn new(kind: Kind, origin: Origin, code: &'static str, message: impl Into<String>) -> Self {
-        ApiError { kind, origin, code, message: message.into(), retry_after: None }
+        ApiError { kind, origin, code, message: message.into(), retry_after: None, taken: None }
     }
 
     /// 400, the caller's content.

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     error::{ApiError, UpstreamError},
     model::{Event, Form, Reply, Request, Route, Target},
     notice::Notice,
@@ -64,9 +65,20 @@ pub trait Format: Send + Sync {
     /// and custom tools are as the member has them: [`Restore::over`] gives them back as the caller has them.
     fn decoder(&self) -> Box<dyn EventDecoder>;
 
-    /// A non-2xx reply from a member. `content_type` as sent; the message is redacted and short.
+    /// A non-2xx reply from a member. `content_type` as sent. The message is redacted and as long as the
+    /// provider's: who knows the keys takes them out before it is shortened.
     fn decode_error(&self, status: u16, content_type: &str, body: &[u8]) -> UpstreamError {
         crate::failure::read(status, content_type, body)
+    }
+
+    /// A caller's headers that go on with a relayed body, because they switch features of it: `anthropic-beta`.
+    fn feature_headers(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// How tokens are counted; `None` in dialects that have no request for it.
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        None
     }
 
     /// A whole reply to a caller; `bench` sits at the top level where the dialect has room.
@@ -188,6 +200,12 @@ pub trait EventEncoder: Send {
     /// one), usage when asked for, end mark. `usage` goes over what events told. `bench` rides on the last piece
     /// that has room.
     fn finish(&mut self, usage: Usage, bench: Option<&Value>) -> Vec<u8>;
+
+    /// After [`finish`](Self::finish), once: the whole reply as its caller was told it, in a dialect whose replies
+    /// can be asked for again.
+    fn take_reply(&mut self) -> Option<Value> {
+        None
+    }
 
     /// An error after the 200. The connection is then closed without the final chunk of its coding.
     fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8>;

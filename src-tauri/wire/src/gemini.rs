@@ -2,6 +2,7 @@
 
 mod answer;
 mod content;
+mod count;
 mod error;
 mod media;
 mod member;
@@ -18,6 +19,7 @@ mod usage;
 use serde_json::Value;
 
 use crate::{
+    count::TokenCount,
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
@@ -45,9 +47,9 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: false,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
-    audio: Sources { url: true, base64: true, text: false },
+    images: Sources { url: true, ..Sources::DATA },
+    documents: Sources { url: true, text: true, ..Sources::DATA },
+    audio: Sources { url: true, ..Sources::DATA },
 };
 
 impl Format for Gemini {
@@ -77,6 +79,10 @@ impl Format for Gemini {
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(Body::<answer::Answer>::default())
+    }
+
+    fn token_count(&self) -> Option<&'static dyn TokenCount> {
+        Some(&count::Count)
     }
 
     /// `bench` has no room in a whole reply: headers tell it.

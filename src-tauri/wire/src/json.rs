@@ -237,6 +237,15 @@ fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
 }
 
+/// Appends a value's JSON text.
+#[expect(
+    clippy::expect_used,
+    reason = "serialising to memory fails only for non-string keys, and we have none"
+)]
+pub(crate) fn write(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    serde_json::to_writer(out, value).expect("a string-keyed tree is JSON");
+}
+
 /// A value as JSON text. Everything written here is a string-keyed tree, which always has one.
 #[expect(
     clippy::expect_used,

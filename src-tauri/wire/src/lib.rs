@@ -5,10 +5,13 @@
 //! provider's name, so everything about a dialect can be tested with bytes. How to add one: `docs/README.md`.
 
 mod anthropic;
+mod arguments;
+mod bound;
 mod caller;
 mod chat;
 mod classify;
 mod completions;
+mod count;
 mod custom;
 mod dialect;
 mod error;
@@ -41,6 +44,7 @@ pub mod sse;
 mod usage;
 pub mod wait;
 
+pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
 pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};
@@ -49,8 +53,8 @@ pub use list::{Limits, ModelEntry, ModelList, Together};
 pub use model::{
     Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,
     Member, Message, Metadata, Part, Quirks, Reasoning, Reply, ReplyMode, Request, Role, Route, Sampling,
-    Seal, Source, StructuredOutput, Target, Thinking, ThinkingMode, Tool, ToolCall, ToolChoice, ToolMode,
-    ToolRef, ToolResult,
+    Seal, Source, StructuredOutput, Target, Thinking, ThinkingMode, ThinkingScale, Tool, ToolCall,
+    ToolChoice, ToolMode, ToolRef, ToolResult,
 };
 pub use names::Charset;
 pub use notice::Notice;
@@ -62,6 +66,7 @@ pub use ollama::{
 };
 pub use quota::quota_notice;
 pub use raw::{Fields, Raw};
+pub use responses::conversation;
 pub use restore::Restore;
 pub use rules::{Keeps, Rules, Sources};
 pub use schema::Profile;

@@ -24,22 +24,54 @@ pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(mark, _)| at(0, mark)).map(|(_, media_type)| *media_type)
 }
 
+/// Whether a document of this type is text, which every model can read.
+pub(crate) fn is_text(media_type: &str) -> bool {
+    const TEXT: &[&str] = &[
+        "application/json",
+        "application/xml",
+        "application/yaml",
+        "application/x-yaml",
+        "application/toml",
+        "application/javascript",
+        "application/x-sh",
+        "application/sql",
+    ];
+    let plain = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    plain.starts_with("text/") || TEXT.contains(&plain.as_str())
+}
+
+/// What base64 stands for: either alphabet, with or without padding, spaces anywhere. `None` when it is none.
+pub(crate) fn decode(base64: &str) -> Option<Vec<u8>> {
+    let text = base64.trim_end().trim_end_matches('=');
+    let digits: Option<Vec<u32>> =
+        text.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(digit).collect();
+    digits.filter(|digits| !digits.is_empty() && digits.len() % 4 != 1).map(bytes)
+}
+
 /// The first bytes of what base64 stands for, at most twelve.
 fn head(base64: &str) -> Vec<u8> {
-    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).map_while(|byte| {
-        Some(match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        })
-    });
-    let mut bytes = Vec::with_capacity(12);
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    bytes(digits.map_while(digit).take(16))
+}
+
+fn digit(byte: u8) -> Option<u32> {
+    let digit = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(digit.into())
+}
+
+fn bytes(digits: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    let digits = digits.into_iter();
+    let mut bytes = Vec::with_capacity(digits.size_hint().0 / 4 * 3 + 2);
     let (mut bits, mut held) = (0u32, 0);
-    for digit in digits.take(16) {
-        bits = bits << 6 | u32::from(digit);
+    for digit in digits {
+        bits = bits << 6 | digit;
         held += 6;
         if held >= 8 {
             held -= 8;
@@ -65,6 +97,20 @@ pub(crate) fn source_from_url(mut url: String) -> Option<Source> {
     }
     url.drain(..=comma);
     Some(Source::Base64 { media_type, data: url })
+}
+
+/// The same bytes in the alphabet and with the padding that every API reads: those that read the alphabet of URLs
+/// too, padded or not, have callers that write it.
+pub(crate) fn usual_base64(mut data: String) -> String {
+    if data.contains(['-', '_']) {
+        data = data.replace('-', "+").replace('_', "/");
+    }
+    match data.len() % 4 {
+        2 => data.push_str("=="),
+        3 => data.push('='),
+        _ => {}
+    }
+    data
 }
 
 /// How many bytes the base64 stands for.

@@ -16,5 +16,5 @@ pub use part::{
 };
 pub use reply::Reply;
 pub use request::{Form, Message, Request, Role, Route};
-pub use target::{Kept, Member, Quirks, Target};
+pub use target::{Kept, Member, Quirks, Target, ThinkingScale};
 pub use tool::{Tool, ToolChoice, ToolMode, ToolRef};

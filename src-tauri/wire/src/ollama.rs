@@ -44,8 +44,8 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: false,
     thinking: Keeps::Text,
-    images: Sources { url: false, base64: true, text: false },
-    documents: Sources { url: false, base64: false, text: true },
+    images: Sources::DATA,
+    documents: Sources { text: true, ..Sources::NONE },
     audio: Sources::NONE,
 };
 

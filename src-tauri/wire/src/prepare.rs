@@ -63,7 +63,7 @@ fn is_special(request: &Request) -> bool {
     !request.tools.is_empty()
         || request.tool_choice.is_some()
         || request.parallel_tool_calls.is_some()
-        || matches!(request.structured_output, Some(StructuredOutput::Schema { .. }))
+        || request.structured_output.as_ref().is_some_and(|output| *output != StructuredOutput::Object)
         || request.messages.iter().any(|message| {
             message.role == Role::Tool
                 || message.parts.iter().any(|part| {

@@ -6,10 +6,12 @@ mod body;
 mod events;
 mod lines;
 mod whole;
+mod written;
 
 use serde_json::Value;
 
 pub(crate) use body::Body;
+pub(crate) use written::Written;
 
 use crate::{
     error::UpstreamError,
@@ -38,15 +40,18 @@ pub(crate) enum Framing {
 pub(crate) trait Answer: Default + Send {
     const FRAMING: Framing;
 
+    /// Where arguments may stand as an object: [`read`](Self::read) gets their text in its place.
+    const ARGUMENTS: Written;
+
+    /// Whether an event of this name holds some of the answer, so that one that cannot be read is missing from it. One
+    /// without a name always does.
+    fn is_said_in(_event: &str) -> bool {
+        false
+    }
+
     /// Appends what the value says: one event of a stream (`event` is its name, empty where it has none) or a
     /// whole reply. An error in it ends the reply.
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError>;
-
-    /// The same for a line of its own, with the text it was read from: for a dialect whose arguments are objects,
-    /// whose numbers a [`Value`] would write anew.
-    fn read_text(&mut self, _text: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
-        self.read("", value, out)
-    }
 
     /// Whether anything read so far was of the dialect; otherwise a whole body is told as no answer.
     fn has_begun(&self) -> bool;

@@ -178,6 +178,10 @@ impl ModelName {
         };
         let mut spans = Vec::new();
         self.scanner.feed(&line[start..], &mut spans);
+        if self.scanner.is_broken() {
+            // Two frames glued together, say: who reads it may still find the second, if nothing is changed.
+            spans.clear();
+        }
         let mut copied = 0;
         for span in spans {
             let span = span.start + start..span.end + start;

@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod content;
+pub mod conversation;
 mod item;
 mod member;
 mod options;
@@ -48,8 +49,8 @@ const RULES: Rules = Rules {
     cache_marks: false,
     cache_key: true,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
-    documents: Sources { url: true, base64: true, text: true },
+    images: Sources { url: true, ..Sources::DATA },
+    documents: Sources { url: true, text: true, ..Sources::DATA },
     audio: Sources::NONE,
 };
 

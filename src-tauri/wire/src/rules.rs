@@ -3,7 +3,7 @@
 
 use crate::{
     dialect::Dialect,
-    model::{Content, Source},
+    model::{Content, Request, Source},
     names::Charset,
     schema::Profile,
 };
@@ -55,32 +55,54 @@ pub struct Sources {
     pub url: bool,
     pub base64: bool,
     pub text: bool,
+    /// The media types that base64 may be of; empty is any.
+    pub types: &'static [&'static str],
 }
 
 impl Sources {
-    pub const NONE: Sources = Sources { url: false, base64: false, text: false };
+    pub const NONE: Sources = Sources { url: false, base64: false, text: false, types: &[] };
 
-    /// An uploaded file's id is never taken: no member can fetch it.
-    pub fn takes(&self, source: &Source) -> bool {
+    /// Data of any type.
+    pub const DATA: Sources = Sources { base64: true, ..Sources::NONE };
+
+    /// What of the source cannot be sent, as it follows the medium's name (` by URL`); `None` when it can.
+    fn lacks(&self, source: &Source) -> Option<String> {
         match source {
-            Source::Url(_) => self.url,
-            Source::Base64 { .. } => self.base64,
-            Source::Text(_) => self.text,
-            Source::File(_) => false,
+            Source::Url(_) if !self.url && self.base64 => Some(" by URL".to_owned()),
+            Source::Url(_) => (!self.url).then(String::new),
+            Source::Base64 { media_type, .. } if self.base64 => {
+                let taken = self.types.is_empty() || self.types.contains(&media_type.as_str());
+                (!taken).then(|| format!(" of type {media_type}"))
+            }
+            Source::Base64 { .. } => Some(String::new()),
+            Source::Text(_) => (!self.text).then(String::new),
+            Source::File(_) => Some(" by the id of an upload".to_owned()),
         }
     }
 }
 
 impl Rules {
-    /// Whether a member of this dialect can be sent the part. The gateway refuses a document or audio part when no
-    /// eligible member takes it; what an encoder meets all the same is left out and listed.
-    pub fn takes(&self, content: &Content) -> bool {
-        match content {
-            Content::Image(image) => self.images.takes(&image.source),
-            Content::Document(document) => self.documents.takes(&document.source),
-            Content::Audio(audio) => self.audio.takes(&audio.source),
-            Content::Vendor { dialect, .. } => *dialect == self.dialect,
-            _ => true,
-        }
+    /// The first thing of the request that a member of this dialect cannot be sent, as [`lacks`](Self::lacks) says it.
+    pub fn first_lacking(&self, request: &Request) -> Option<String> {
+        request.parts().find_map(|part| match &part.content {
+            Content::ToolResult(result) => result.parts.iter().find_map(|part| self.lacks(&part.content)),
+            content => self.lacks(content),
+        })
+    }
+
+    /// What a member of this dialect cannot be sent of the part: `image by URL`, `document of type text/html`.
+    /// `None` when it can take it. The gateway does not ask a member that lacks something; what an encoder meets
+    /// all the same is left out and listed.
+    pub fn lacks(&self, content: &Content) -> Option<String> {
+        let how = match content {
+            Content::Image(image) => self.images.lacks(&image.source),
+            // Text is text in every dialect.
+            Content::Document(document) if document.is_text() => None,
+            Content::Document(document) => self.documents.lacks(&document.source),
+            Content::Audio(audio) => self.audio.lacks(&audio.source),
+            Content::Vendor { dialect, .. } => (*dialect != self.dialect).then(String::new),
+            _ => None,
+        };
+        how.map(|how| format!("{}{how}", content.kind()))
     }
 }

@@ -186,6 +186,16 @@ pub fn write(out: &mut Vec<u8>, event: Option<&str>, data: &str) {
     out.push(b'\n');
 }
 
+/// Writes one event whose data is a value's JSON text, which is always one line.
+pub(crate) fn write_json(out: &mut Vec<u8>, event: Option<&str>, value: &impl serde::Serialize) {
+    if let Some(event) = event {
+        field_lines(out, "event", event);
+    }
+    out.extend_from_slice(b"data: ");
+    crate::json::write(out, value);
+    out.extend_from_slice(b"\n\n");
+}
+
 /// Writes a comment, which keeps a connection open and means nothing.
 pub fn comment(out: &mut Vec<u8>, text: &str) {
     field_lines(out, "", text);

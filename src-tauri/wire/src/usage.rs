@@ -62,6 +62,11 @@ pub fn estimate_tokens(request: &Request) -> u64 {
     estimate_chars(count.chars) + count.images * 2_500
 }
 
+/// Characters of base64, of a PDF or of sound, that count as one of text. What they cost no API tells beforehand:
+/// providers count a page as some hundreds to 3,000 tokens, and a page is some tens of KB. Counting every byte
+/// would refuse each as too large.
+const DATA_A_CHAR: u64 = 10;
+
 #[derive(Default)]
 struct Count {
     chars: u64,
@@ -80,13 +85,15 @@ impl Count {
             Content::Image(_) => self.images += 1,
             Content::Document(document) => match &document.source {
                 Source::Text(text) => self.text(text),
-                // What a page costs is not known; its bytes are the nearest there is.
-                Source::Base64 { data, .. } => self.chars += data.len() as u64,
+                Source::Base64 { data, .. } => match document.text() {
+                    Some(text) => self.text(&text),
+                    None => self.chars += data.len() as u64 / DATA_A_CHAR,
+                },
                 Source::Url(_) | Source::File(_) => {}
             },
             Content::Audio(audio) => {
                 if let Source::Base64 { data, .. } = &audio.source {
-                    self.chars += data.len() as u64;
+                    self.chars += data.len() as u64 / DATA_A_CHAR;
                 }
             }
             Content::Redacted { .. } => {}

@@ -3,6 +3,7 @@
 //! | input                                      | gives                                                        |
 //! | ------------------------------------------ | ------------------------------------------------------------ |
 //! | `client.request.json`                      | `inner.txt`, or `client.error.json` when it is refused       |
+//! | where only a relay can carry it            | `bound.error.json`, for a caller when there is no such member |
 //! | with `target.json` and `route.json`        | `upstream.request.json`, `lossy.txt`, `relay.request.json`   |
 //! | `upstream.stream` (a member's reply body)  | `events.txt`, `client.stream`, `client.reply.json`           |
 //!
@@ -80,6 +81,17 @@ fn requests(own: Dialect, outcome: &mut Outcome<'_>) -> Result<Option<Request>, 
         }
     };
     outcome.compare("inner.txt", format!("{request:#?}\n").as_bytes());
+    match request.bound() {
+        Some(error) => {
+            let mut refusal = dialect.encode_error(&error, "r1", None);
+            refusal.push(b'\n');
+            outcome.compare("bound.error.json", &refusal);
+        }
+        None if outcome.case.join("bound.error.json").exists() => {
+            outcome.wrong.push("bound.error.json is there, but nothing binds the request".to_owned());
+        }
+        None => {}
+    }
     let target = target(outcome.case)?;
     for member in Dialect::ALL.iter().filter(|member| format(**member).is_spoken_to_members()) {
         let prefix = prefix(own, *member);

@@ -1,7 +1,8 @@
-//! `cargo xtask bench`: builds optimised programs and lets `bench-load` measure them.
+//! `cargo xtask bench`: what the wire formats cost, event by event; then optimised programs, measured by
+//! `bench-load`.
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
     shell::{self, Tree},
@@ -10,6 +11,8 @@ use crate::{
 
 #[derive(Args)]
 pub struct Options {
+    /// Only this.
+    only: Option<Subject>,
     /// Panels asked before memory is read again.
     #[arg(long, default_value_t = 1000)]
     panels: u32,
@@ -18,8 +21,23 @@ pub struct Options {
     rounds: u32,
 }
 
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Subject {
+    /// Reading, writing and relaying in each dialect.
+    Wire,
+    /// The whole gateway, beside nginx and the direct call.
+    Gateway,
+}
+
 pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
     system::need(tree, &[system::COMPILER])?;
+    if options.only != Some(Subject::Gateway) {
+        shell::run(&mut tree.cargo(["bench", "--package", "wire", "--benches"]))?;
+    }
+    if options.only == Some(Subject::Wire) { Ok(()) } else { gateway(tree, options) }
+}
+
+fn gateway(tree: &Tree, options: &Options) -> Result<()> {
     if shell::output(tree.command("nginx").arg("-v")).is_none() {
         // Not installed unasked: its package starts a web server.
         println!(

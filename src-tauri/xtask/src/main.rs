@@ -1,4 +1,4 @@
-//! Build chores: `cargo xtask run | test | ci | bench | package`.
+//! Build chores: `cargo xtask run | test | ci | fuzz | bench | package`.
 //!
 //! Knows the machine (packages, `npm`, `cargo`) so that nothing else has to. Every command may be started on
 //! a fresh clone; each does what is missing first and skips what is there.
@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "a chore times itself; there is no gateway clock here")]
 
 mod bench;
+mod fuzz;
 mod package;
 mod run;
 mod shell;
@@ -45,7 +46,9 @@ enum Chore {
     Test(test::Selection),
     /// The same as `test`.
     Ci(test::Selection),
-    /// Measure added latency, memory and cold start beside nginx and the direct call.
+    /// Feed the wire formats mutated bytes, guided by coverage.
+    Fuzz(fuzz::Options),
+    /// Measure what the wire formats cost, then added latency, memory and cold start beside nginx and the direct call.
     Bench(bench::Options),
     /// Make installers for this platform.
     Package(package::Options),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
     let done = Tree::find().and_then(|tree| match chore {
         Chore::Run { release, arguments } => run::run(&tree, release, &arguments),
         Chore::Test(selection) | Chore::Ci(selection) => test::test(&tree, &selection),
+        Chore::Fuzz(options) => fuzz::fuzz(&tree, &options),
         Chore::Bench(options) => bench::bench(&tree, &options),
         Chore::Package(options) => package::package(&tree, &options),
     });

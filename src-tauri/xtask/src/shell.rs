@@ -26,11 +26,14 @@ impl Tree {
         self.root.join("ui")
     }
 
+    /// Where everything that is built goes.
+    pub fn target(&self) -> PathBuf {
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), |dir| self.root.join(dir))
+    }
+
     /// Where cargo puts `programs` of a profile (`debug`, `release`).
     pub fn built(&self, profile: &str, program: &str) -> PathBuf {
-        let target = env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| self.root.join("target"), |dir| self.root.join(dir));
-        target.join(profile).join(format!("{program}{}", env::consts::EXE_SUFFIX))
+        self.target().join(profile).join(format!("{program}{}", env::consts::EXE_SUFFIX))
     }
 
     /// Cargo itself, in the tree.

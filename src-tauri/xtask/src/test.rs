@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::{
+    fuzz,
     shell::{self, Tree},
     steps::{self, Step},
     system, window,
@@ -34,6 +35,12 @@ const STEPS: &[Step] = &[
     Step { name: "unit", what: "tests inside the crates, and their examples", needs: BUILD, run: unit },
     Step { name: "tidy", what: "the rules about the tree itself", needs: BUILD, run: tidy },
     Step { name: "tests", what: "goldens, properties, end to end", needs: BUILD, run: integration },
+    Step {
+        name: "fuzz",
+        what: "mutated bytes, a few seconds a target",
+        needs: &[system::COMPILER],
+        run: fuzz::short,
+    },
     Step { name: "clients", what: "real clients against `bench serve`", needs: WITH_CLIENTS, run: clients },
     Step { name: "desktop", what: "the real window in a desktop session", needs: WITH_DESKTOP, run: desktop },
     Step { name: "docs", what: "the crates' documentation has no broken link", needs: BUILD, run: docs },
@@ -46,6 +53,9 @@ const WITH_DESKTOP: &[&str] = &[system::COMPILER, system::WINDOW, system::DESKTO
 
 /// Test targets that have a step of their own.
 const OWN_STEP: &[&str] = &["tidy", "clients", "desktop"];
+
+/// A workspace of its own.
+const FUZZ: &str = "src-tauri/fuzz/Cargo.toml";
 
 /// The version that was used when `deny.toml` was written.
 const CARGO_DENY: &str = "cargo-deny@0.20.2";
@@ -64,7 +74,8 @@ pub fn test(tree: &Tree, selection: &Selection) -> Result<()> {
 }
 
 fn fmt(tree: &Tree) -> Result<()> {
-    cargo(tree, &["fmt", "--all", "--check"])
+    cargo(tree, &["fmt", "--all", "--check"])?;
+    cargo(tree, &["fmt", "--all", "--check", "--manifest-path", FUZZ])
 }
 
 /// The window is built here because the application embeds it when it is compiled.
@@ -130,7 +141,14 @@ fn deny(tree: &Tree) -> Result<()> {
         println!("cargo-deny is not installed: building it, once, into cargo's own folder");
         cargo(tree, &["install", "--locked", CARGO_DENY])?;
     }
-    cargo(tree, &["deny", "--workspace", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])
+    // One list of licences for both workspaces: neither meets all of it.
+    let unmet = ["-A", "license-not-encountered", "-A", "license-exception-not-encountered"];
+    let what = ["--hide-inclusion-graph", "bans", "licenses", "sources"];
+    for manifest in ["Cargo.toml", FUZZ] {
+        let deny = ["deny", "--manifest-path", manifest, "--workspace", "--config", "deny.toml", "check"];
+        cargo(tree, &[&deny[..], &unmet, &what].concat())?;
+    }
+    Ok(())
 }
 
 fn cargo(tree: &Tree, arguments: &[&str]) -> Result<()> {

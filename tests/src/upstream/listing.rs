@@ -2,13 +2,22 @@ use serde_json::json;
 
 use super::{Reply, replies};
 
-/// What the provider's `/v1/models` answers; the ids are the scripted models'.
+/// What the provider's list of models answers; the ids are the scripted models'. It is at `/v1/models`, or
+/// where the API it is of has it.
 #[derive(Clone, Debug)]
 pub enum Listing {
     /// `{"object":"list","data":[{"id":…}]}`
     OpenAi,
     /// `[{"id":…}]`, as some do.
     Bare,
+    /// Anthropic's, one model a page however many are asked for.
+    Anthropic,
+    /// Gemini's at `/v1beta/models`, one model a page, with one that only embeds.
+    Gemini,
+    /// Ollama's at `/api/tags`.
+    Ollama,
+    /// Gemini's 400 to a key it does not know.
+    GeminiRefused,
     /// 401
     Refused,
     /// A web page.
@@ -18,7 +27,15 @@ pub enum Listing {
 }
 
 impl Listing {
-    pub(super) fn reply(&self, mut ids: Vec<String>) -> Reply {
+    pub(super) fn path(&self) -> &'static str {
+        match self {
+            Listing::Gemini | Listing::GeminiRefused => "/v1beta/models",
+            Listing::Ollama => "/api/tags",
+            _ => "/v1/models",
+        }
+    }
+
+    pub(super) fn reply(&self, mut ids: Vec<String>, query: &str) -> Reply {
         ids.sort();
         let entries: Vec<_> = ids
             .iter()
@@ -27,11 +44,57 @@ impl Listing {
         match self {
             Listing::OpenAi => json_reply(&json!({"object": "list", "data": entries})),
             Listing::Bare => json_reply(&json!(entries)),
+            Listing::Anthropic => {
+                let at = after(query, "after_id").map_or(0, |last| {
+                    ids.iter().position(|id| *id == last).expect("an id that was listed") + 1
+                });
+                let id = &ids[at];
+                json_reply(&json!({
+                    "data": [{"type": "model", "id": id, "display_name": id, "max_input_tokens": 200_000}],
+                    "first_id": id,
+                    "last_id": id,
+                    "has_more": at + 1 < ids.len(),
+                }))
+            }
+            Listing::Gemini => {
+                let at =
+                    after(query, "pageToken").map_or(0, |at| at.parse().expect("a token that was given"));
+                let mut page = json!({"models": [
+                    {"name": format!("models/{}", ids[at]), "inputTokenLimit": 1_048_576,
+                     "supportedGenerationMethods": ["generateContent", "countTokens"]},
+                    {"name": format!("models/embedding-{at}"), "supportedGenerationMethods": ["embedContent"]},
+                ]});
+                if at + 1 < ids.len() {
+                    page["nextPageToken"] = json!((at + 1).to_string());
+                }
+                json_reply(&page)
+            }
+            Listing::Ollama => {
+                let models: Vec<_> = ids.iter().map(|id| json!({"name": id, "model": id})).collect();
+                json_reply(&json!({"models": models}))
+            }
+            Listing::GeminiRefused => Reply::whole(
+                400,
+                "application/json",
+                json!({"error": {
+                    "code": 400,
+                    "message": "API key not valid. Please pass a valid API key.",
+                    "status": "INVALID_ARGUMENT",
+                    "details": [{"reason": "API_KEY_INVALID"}],
+                }})
+                .to_string(),
+            ),
             Listing::Refused => replies::refuses_key(),
             Listing::Html => replies::html_page(200),
             Listing::Missing => replies::fails(404, "not_found", "no such page"),
         }
     }
+}
+
+/// A field of a query, decoded.
+fn after(query: &str, field: &str) -> Option<String> {
+    let value = query.split('&').find_map(|part| part.strip_prefix(field)?.strip_prefix('='))?;
+    Some(percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned())
 }
 
 fn json_reply(body: &serde_json::Value) -> Reply {

@@ -3,6 +3,7 @@
 //! It is written on the socket, not on an HTTP library: a library will not cut a chunk in half, leave out the end
 //! mark or reset the connection, and providers do all three.
 
+mod api;
 mod listing;
 mod replies;
 mod reply;
@@ -17,6 +18,7 @@ use std::{
 
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
+pub use api::{Api, End};
 pub use listing::Listing;
 pub use replies::{
     TOKENS_IN, answers, chunk, cut_after, cut_mid_chunk, echoes_key, empty, error_event, error_in_200, fails,
@@ -62,14 +64,19 @@ impl Upstream {
         lock(&self.shared.scripts).insert(served.to_owned(), script.into());
     }
 
-    /// What `/v1/models` says from now on.
+    /// What the list of models says from now on, and where it is.
     pub fn listing(&self, listing: Listing) {
         *lock(&self.shared.listing) = listing;
     }
 
     /// `http://127.0.0.1:PORT/v1`
     pub fn base(&self) -> String {
-        format!("http://{}/v1", self.address)
+        self.base_of(Api::Chat)
+    }
+
+    /// The base of an endpoint that speaks `api`.
+    pub fn base_of(&self, api: Api) -> String {
+        self.root() + api.base()
     }
 
     /// `http://127.0.0.1:PORT`

@@ -1,26 +1,27 @@
-//! What providers do, by name.
+//! What providers do, by name: in chat where it is not said otherwise. What an API's bytes are is in its own file.
+
+pub(super) mod anthropic;
+pub(super) mod chat;
+pub(super) mod gemini;
+pub(super) mod ollama;
+pub(super) mod responses;
 
 use serde_json::{Value, json};
 
-use super::{Framing, Reply, Script, Step};
+use super::{Api, End, Reply, Script, Step};
+pub use chat::{chunk, finish};
 
 /// Counted as the provider's own: 11 tokens in, one out for each piece.
 pub const TOKENS_IN: u64 = 11;
 
-/// Streams the text word by word, and ends as the dialect says.
+/// Streams the text word by word, and ends as it should.
 pub fn answers(text: &str) -> Reply {
-    tokens(text.split_inclusive(' '))
+    Api::Chat.says(text)
 }
 
 /// Streams these pieces, then the finish, the usage and `[DONE]`, each in its own write.
 pub fn tokens<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Reply {
-    let mut reply = stream().send(chunk(json!({"role": "assistant", "content": ""}), None));
-    let mut count = 0;
-    for piece in pieces {
-        count += 1;
-        reply = reply.send(chunk(json!({"content": piece}), None));
-    }
-    reply.send(finish("stop")).send(usage(count)).send("data: [DONE]\n\n")
+    Api::Chat.streams(pieces, End::Proper)
 }
 
 /// Streams `n` pieces, then ends the body properly but without finish or `[DONE]`.
@@ -39,7 +40,12 @@ pub fn resets_after(n: usize) -> Reply {
 }
 
 fn cut(n: usize) -> Reply {
-    (0..n).fold(stream(), |reply, i| reply.send(chunk(json!({"content": format!("piece{i} ")}), None)))
+    numbered(n, End::BrokenOff)
+}
+
+fn numbered(n: usize, end: End) -> Reply {
+    let pieces: Vec<String> = (0..n).map(|i| format!("piece{i} ")).collect();
+    Api::Chat.streams(pieces.iter().map(String::as_str), end)
 }
 
 /// Takes the request, then resets without a head.
@@ -80,8 +86,7 @@ pub fn echoes_key() -> Script {
 
 /// An error status with an OpenAI-shaped body.
 pub fn fails(status: u16, code: &str, message: &str) -> Reply {
-    let body = json!({"error": {"message": message, "type": "error", "param": null, "code": code}});
-    Reply::whole(status, "application/json", body.to_string())
+    Reply::whole(status, "application/json", chat::error_of(code, message).to_string())
 }
 
 /// An error status with words only.
@@ -96,9 +101,7 @@ pub fn error_in_200(message: &str) -> Reply {
 
 /// Pieces, then an error event in the stream.
 pub fn error_event(pieces: usize, message: &str) -> Reply {
-    cut(pieces)
-        .send(format!("data: {}\n\n", json!({"error": {"message": message, "code": 502}})))
-        .send("data: [DONE]\n\n")
+    numbered(pieces, End::Error(message))
 }
 
 /// A web page of some size instead of an answer.
@@ -145,28 +148,10 @@ pub fn never_ends(megabytes: usize) -> Reply {
 
 /// An open event stream with nothing in it.
 pub fn stream() -> Reply {
-    Reply::new("text/event-stream").framed(Framing::Chunked)
+    Reply::new("text/event-stream")
 }
 
-/// One data event with a chat chunk.
-pub fn chunk(delta: Value, finish_reason: Option<&str>) -> String {
-    event(&json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
-    }))
-}
-
-pub fn finish(reason: &str) -> String {
-    chunk(json!({}), Some(reason))
-}
-
-fn usage(out: u64) -> String {
-    event(&json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [],
-        "usage": {"prompt_tokens": TOKENS_IN, "completion_tokens": out, "total_tokens": TOKENS_IN + out},
-    }))
-}
-
-fn event(data: &Value) -> String {
-    format!("data: {data}\n\n")
+/// One event, named by its type.
+fn named_event(data: &Value) -> String {
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
 }

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
-use super::Received;
+use super::{Api, Received};
 use crate::Gate;
 
 /// What a model does when it is asked: decided when the request is there.
@@ -114,6 +114,14 @@ impl Script {
     /// Decides by the request.
     pub fn by(decide: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> Self {
         Script(Arc::new(decide))
+    }
+
+    /// The same in every API, said in the one that is asked in.
+    pub fn in_any(speak: impl Fn(Api, &Received) -> Reply + Send + Sync + 'static) -> Self {
+        Script::by(move |request| match request.api() {
+            Some(api) => speak(api, request),
+            None => Reply::whole(404, "text/plain", "no API is asked at this path"),
+        })
     }
 
     /// The first request gets the first reply, and so on; the last one stays.

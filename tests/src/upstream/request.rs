@@ -5,6 +5,7 @@ use tokio::{
     net::tcp::OwnedReadHalf,
 };
 
+use super::{Api, replies::gemini};
 use crate::{Gate, within};
 
 /// A request as the provider saw it.
@@ -25,9 +26,17 @@ impl Received {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// The body's `model`, or empty.
+    /// The model that is asked: the path's where the API has it there, else the body's, or empty.
     pub fn model(&self) -> String {
-        self.json()["model"].as_str().unwrap_or_default().to_owned()
+        match gemini::served(&self.path) {
+            Some(served) => served.to_owned(),
+            None => self.json()["model"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The API a question is asked in, by its path.
+    pub fn api(&self) -> Option<Api> {
+        Api::of_path(&self.path)
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

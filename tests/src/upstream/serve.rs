@@ -48,23 +48,16 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 fn decide(shared: &Shared, request: &Received) -> Reply {
-    let path = request.path.split('?').next().unwrap_or_default();
-    match (request.method.as_str(), path) {
-        ("GET", "/v1/models") => {
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    match (request.method.as_str(), path, request.api()) {
+        ("GET", path, _) if path == lock(&shared.listing).path() => {
             let models: Vec<String> = lock(&shared.scripts).keys().cloned().collect();
-            lock(&shared.listing).reply(models)
+            lock(&shared.listing).reply(models, query)
         }
-        // The scripts are written in whatever dialect the test's endpoint speaks.
-        ("POST", "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/api/chat") => {
-            match lock(&shared.scripts).get(&request.model()) {
-                Some(script) => script.decide(request),
-                None => replies::fails(
-                    404,
-                    "model_not_found",
-                    &format!("The model `{}` does not exist", request.model()),
-                ),
-            }
-        }
+        ("POST", _, Some(api)) => match lock(&shared.scripts).get(&request.model()) {
+            Some(script) => script.decide(request),
+            None => api.fails(404, &format!("The model `{}` does not exist", request.model())),
+        },
         _ => replies::fails(404, "not_found", &format!("Unknown request URL: {} {path}", request.method)),
     }
 }

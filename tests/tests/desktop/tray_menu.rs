@@ -21,6 +21,9 @@ pub async fn says_and_does() {
             serving.as_str(),
             "Copy base URL",
             "OpenAI",
+            "Anthropic",
+            "Ollama",
+            "Gemini",
             "Open window",
             "No verdicts owed",
             "Start at login",
@@ -44,8 +47,18 @@ pub async fn says_and_does() {
     // The address, to paste.
     tray.click(&serving).await;
     copied(&app.http.url).await;
-    tray.click("OpenAI").await;
-    copied(&format!("{}/v1", app.http.url)).await;
+    for (client, url) in [
+        ("OpenAI", format!("{}/v1", app.http.url)),
+        ("Anthropic", app.http.url.clone()),
+        // Between two that are alike, so that each click is seen to do something.
+        ("OpenAI", format!("{}/v1", app.http.url)),
+        ("Ollama", app.http.url.clone()),
+        ("OpenAI", format!("{}/v1", app.http.url)),
+        ("Gemini", app.http.url.clone()),
+    ] {
+        tray.click(client).await;
+        copied(&url).await;
+    }
 
     assert_eq!(app.shown().await, None, "it was started hidden");
     tray.click("Open window").await;

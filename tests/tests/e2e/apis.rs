@@ -3,7 +3,7 @@
 use bench_tests::{
     Scenario, Upstream, panel_of,
     scenario::KEY,
-    upstream::{Reply, answers, fails},
+    upstream::{Api as MemberApi, TOKENS_IN, answers, fails},
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -277,71 +277,44 @@ async fn lists_and_counts_in_every_shape() {
     );
 }
 
-/// Members that speak other dialects are asked in theirs, with their own way to send the key.
+/// Members are asked in the dialect of their endpoint, with its own way to send the key.
 #[tokio::test]
-async fn members_of_other_dialects_answer() {
-    let sse = |events: &[Value]| {
-        let body: String = events
-            .iter()
-            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
-            .collect();
-        Reply::whole(200, "text/event-stream", body)
-    };
-    let anthropic = sse(&[
-        json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "model": "claude", "content": [], "stop_reason": null, "usage": {"input_tokens": 7, "output_tokens": 1}}}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "From Anthropic."}}),
-        json!({"type": "content_block_stop", "index": 0}),
-        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}),
-        json!({"type": "message_stop"}),
-    ]);
-    let text = json!({"type": "output_text", "text": "From Responses.", "annotations": []});
-    let item = json!({"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [text]});
-    let responses = sse(&[
-        json!({"type": "response.created", "sequence_number": 0, "response": {"id": "r", "model": "gpt", "status": "in_progress", "output": []}}),
-        json!({"type": "response.output_text.delta", "sequence_number": 1, "item_id": "msg", "output_index": 0, "content_index": 0, "delta": "From Responses."}),
-        json!({"type": "response.output_item.done", "sequence_number": 2, "output_index": 0, "item": item}),
-        json!({"type": "response.completed", "sequence_number": 3, "response": {"id": "r", "model": "gpt", "status": "completed", "output": [item], "usage": {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12}}}),
-    ]);
-    let ollama = Reply::whole(
-        200,
-        "application/x-ndjson",
-        "{\"model\":\"l\",\"message\":{\"role\":\"assistant\",\"content\":\"From Ollama.\"},\"done\":false}\n\
-         {\"model\":\"l\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\",\
-         \"prompt_eval_count\":7,\"eval_count\":5}\n",
-    );
+async fn members_of_every_dialect_answer() {
     let upstream = Upstream::start().await;
-    upstream.model("claude", anthropic);
-    upstream.model("gpt", responses);
-    upstream.model("llama", ollama);
-    let gateway = Scenario::new()
-        .endpoint("one", &upstream.base())
-        .api("anthropic")
-        .key("ONE_KEY", KEY)
-        .endpoint("two", &upstream.base())
-        .api("responses")
-        .key("TWO_KEY", KEY)
-        .endpoint("three", &upstream.base())
-        .api("ollama")
-        .model("a", "one", "claude")
-        .model("r", "two", "gpt")
-        .model("o", "three", "llama")
-        .collection("core", &["a", "r", "o"])
-        .start()
-        .await;
+    let names = MemberApi::ALL.map(MemberApi::name);
+    let mut scenario = Scenario::new();
+    for api in MemberApi::ALL {
+        let name = api.name();
+        upstream.model(&format!("{name}-1"), api.says(&format!("Said in {name}.")));
+        scenario = scenario.endpoint(name, &upstream.base_of(api)).api(name);
+        if api != MemberApi::Ollama {
+            scenario = scenario.key(&format!("{}_KEY", name.to_uppercase()), KEY);
+        }
+        scenario = scenario.model(name, name, &format!("{name}-1"));
+    }
+    let gateway = scenario.collection("core", &names).start().await;
     let answer = gateway.http.chat(&bench_tests::scenario::question("hi")).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let reply = answer.json();
-    for (at, text) in ["From Anthropic.", "From Responses.", "From Ollama."].into_iter().enumerate() {
+    for (at, name) in names.into_iter().enumerate() {
         let seat = &reply["bench"]["seats"][at];
+        let text = format!("Said in {name}.");
         assert_eq!((&seat["status"], &seat["answer"]), (&json!("ok"), &json!(text)), "{reply}");
-        assert_eq!((&seat["tokens_in"], &seat["tokens_out"]), (&json!(7), &json!(5)), "{reply}");
+        assert_eq!((&seat["tokens_in"], &seat["tokens_out"]), (&json!(TOKENS_IN), &json!(3)), "{reply}");
     }
-    let sent = |model: &str| upstream.asked(model).into_iter().next().expect("asked");
-    let claude = sent("claude");
-    assert_eq!(claude.path.split('?').next(), Some("/v1/messages"));
-    assert_eq!(claude.header("x-api-key"), Some(KEY));
-    assert!(claude.header("anthropic-version").is_some() && claude.header("authorization").is_none());
-    assert_eq!(sent("gpt").header("authorization"), Some(&*format!("Bearer {KEY}")));
-    assert_eq!(sent("llama").path, "/v1/api/chat");
+    let bearer = format!("Bearer {KEY}");
+    for (name, path, header, key) in [
+        ("chat", "/v1/chat/completions", "authorization", Some(&*bearer)),
+        ("responses", "/v1/responses", "authorization", Some(&*bearer)),
+        ("anthropic", "/v1/messages", "x-api-key", Some(KEY)),
+        ("gemini", "/v1beta/models/gemini-1:streamGenerateContent?alt=sse", "x-goog-api-key", Some(KEY)),
+        ("ollama", "/api/chat", "authorization", None),
+    ] {
+        let sent = upstream.asked(&format!("{name}-1")).into_iter().next().expect("asked");
+        assert_eq!((sent.path.as_str(), sent.header(header)), (path, key), "{name}");
+        assert_eq!(sent.header("anthropic-version").is_some(), name == "anthropic", "{name}");
+        for other in ["authorization", "x-api-key", "x-goog-api-key"] {
+            assert!(other == header || sent.header(other).is_none(), "{name}: {other}");
+        }
+    }
 }

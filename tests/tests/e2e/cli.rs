@@ -75,7 +75,11 @@ async fn status_says_where_and_what() {
     let json = lab.gateway.bench(&["--json", "status"]).await.exits(0).json();
     assert_eq!(json["url"], lab.http().url.as_str());
     assert_eq!(json["pid"], lab.gateway.pid());
-    assert_eq!(json["urls"]["openai"], format!("{}/v1", lab.http().url));
+    for (client, path) in [("OpenAI", "/v1"), ("Anthropic", ""), ("Ollama", ""), ("Gemini", "")] {
+        let url = format!("{}{path}", lab.http().url);
+        assert_eq!(json["urls"][client.to_lowercase()], url);
+        assert!(shown.contains(&format!("{url} for {client} clients")), "{shown}");
+    }
     // From anywhere, with the URL and the token.
     let mut elsewhere = Home::default();
     let token =

@@ -268,6 +268,9 @@ async fn with_a_full_disk_calls_still_answer_and_the_owner_is_told() {
         }
     }
     assert!(full, "nobody was told");
+    let asked = json!({"model": "bench/core", "input": "and this?"});
+    let kept_later = gateway.http.post("/v1/responses", &asked).await;
+    assert_eq!(kept_later.status, 200, "{}", kept_later.text());
 
     let freed = tokio::process::Command::new("prlimit")
         .args(["--pid", &gateway.pid().to_string(), "--fsize=unlimited"])
@@ -283,4 +286,7 @@ async fn with_a_full_disk_calls_still_answer_and_the_owner_is_told() {
     })
     .await;
     assert_eq!(recorded(&gateway, &id).await["status"], "ok");
+    let kept_later = kept_later.json();
+    let path = format!("/v1/responses/{}", kept_later["id"].as_str().expect("an id"));
+    assert_eq!(gateway.http.get(&path).await.json(), kept_later);
 }

@@ -248,18 +248,23 @@ async fn what_is_not_there_and_what_cannot_be_done() {
         assert_eq!(answer.json()["error"]["type"], "not_found_error", "{path}");
         assert!(answer.json()["error"]["message"].as_str().is_some_and(|said| said.len() > 10), "{path}");
     }
-    for (method, path) in [
-        (Method::GET, "/v1/chat/completions"),
-        (Method::DELETE, "/v1/models"),
-        (Method::PUT, "/v1/chat/completions"),
-        (Method::GET, "/bench/verdict"),
-        (Method::PATCH, "/health"),
+    for (method, path, allow) in [
+        (Method::GET, "/v1/chat/completions", "POST"),
+        (Method::DELETE, "/v1/models", "GET, HEAD"),
+        (Method::PUT, "/v1/chat/completions", "POST"),
+        (Method::GET, "/v1/messages", "POST"),
+        (Method::GET, "/v1beta/models/bench/core:generateContent", "POST"),
+        (Method::POST, "/api/tags", "GET, HEAD"),
+        (Method::GET, "/bench/verdict", "POST"),
+        (Method::PATCH, "/health", "GET, HEAD"),
     ] {
         let request = lab.http().request(method.clone(), path).header("content-type", "application/json");
         let answer = lab.http().send(request, "{}").await;
         assert_eq!(answer.status, 405, "{method} {path}: {}", answer.text());
-        assert!(answer.json()["error"]["message"].is_string(), "{method} {path}");
-        assert!(!answer.header("allow").is_empty(), "{method} {path} says what is allowed");
+        let reply = answer.json();
+        let said = reply["error"]["message"].as_str().or(reply["error"].as_str()).unwrap_or_default();
+        assert!(said.contains(allow), "{method} {path}: {reply}");
+        assert_eq!(answer.header("allow"), allow, "{method} {path} says what is allowed");
     }
 }
 
@@ -279,10 +284,27 @@ async fn nonsense_on_the_wire_harms_nobody() {
         let mut back = Vec::new();
         let _ = bench_tests::within("the end of nonsense", stream.read_to_end(&mut back)).await;
     }
-    let huge = format!("x-filler: {}", "a".repeat(70 * 1024));
-    let raw = get(&lab, "/v1/models", &[&format!("host: {}", lab.http().authority()), &huge]).await;
-    assert!((400..500).contains(&status(&raw)), "a header block past 64 KB: {raw}");
     assert_eq!(lab.http().chat(&question("hi")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_head_has_room_for_64_kb() {
+    let lab = lab().await;
+    let host = format!("host: {}", lab.http().authority());
+    let filler = |bytes: usize| format!("x-filler: {}", "a".repeat(bytes));
+    let get = async |path: &str, bytes: usize| get(&lab, path, &[&host, &filler(bytes)]).await;
+    assert_eq!(status(&get("/v1/models", 60 << 10).await), 200);
+    for bytes in [70 << 10, 200 << 10] {
+        let raw = get("/v1/models", bytes).await;
+        assert_eq!(status(&raw), 431, "{bytes}: {raw}");
+        assert!(raw.contains("\"code\":\"head_too_large\"") && raw.contains("64 KB"), "{bytes}: {raw}");
+        assert!(raw.contains("\r\nx-request-id: req_"), "{bytes}: {raw}");
+        let raw = get("/v1beta/models", bytes).await;
+        assert!(status(&raw) == 431 && raw.contains("INVALID_ARGUMENT"), "{bytes}: {raw}");
+    }
+    // Nobody reads on for ever.
+    let raw = get("/v1/models", 300 << 10).await;
+    assert_eq!(status(&raw), 431, "{raw}");
 }
 
 #[tokio::test]

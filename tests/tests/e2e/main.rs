@@ -4,9 +4,13 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "checks shared by tests fail them by panicking")]
 
 mod apis;
+mod carry;
 mod checks;
 mod cli;
+mod counting;
 mod durability;
+mod encodings;
+mod endpoint_apis;
 mod endpoints;
 mod failures;
 mod guard;
@@ -15,9 +19,14 @@ mod http_versions;
 mod import;
 mod lists;
 mod load;
+mod options;
 mod panel;
 mod practice;
+mod provider_headers;
 mod refusals;
+mod reply_headers;
+mod reports;
+mod responses;
 mod secrets;
 mod slow;
 mod streaming;

@@ -147,6 +147,13 @@ async fn what_goes_to_a_member_is_its_request_and_nothing_of_the_callers() {
     for left_out in ["temperature=", "response_format="] {
         assert!(answer.header("x-bench-lossy").contains(left_out), "{:?}", answer.headers);
     }
+    // The window shows it too, and the records keep it.
+    let recorded = lab.gateway.command("panels", &json!({"before": null, "limit": 1})).await;
+    let lossy = recorded["panels"][0]["lossy"].as_array().expect("a list");
+    for field in ["temperature", "response_format"] {
+        let notice = lossy.iter().find(|it| it["field"] == field).expect(field);
+        assert!(notice["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{notice}");
+    }
     let roles: Vec<_> =
         json["messages"].as_array().expect("messages").iter().map(|turn| &turn["role"]).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);

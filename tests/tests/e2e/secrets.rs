@@ -128,3 +128,27 @@ async fn the_access_log_holds_no_query_no_prompt_and_no_answer() {
         assert!(!logs.contains(private), "{private} is in the log");
     }
 }
+
+/// Opening the encrypted file takes its time; a request that comes meanwhile is masked all the same.
+#[tokio::test]
+async fn a_key_pasted_before_the_keys_are_known_is_not_recorded() {
+    let upstream = bench_tests::Upstream::start().await;
+    upstream.model("a", answers("An answer."));
+    let mut scenario = bench_tests::Scenario::new()
+        .endpoint("fake", &upstream.base())
+        .key("FAKE_KEY", KEY)
+        .model("alpha", "fake", "a")
+        .collection("core", &["alpha"]);
+    let passphrase = "correct horse battery staple";
+    scenario.home.bench_with(&["vault", "--passphrase-stdin"], passphrase).await.exits(0);
+    scenario.home.set("BENCHWARMERS_VAULT_PASSPHRASE", passphrase);
+    let gateway = scenario.start().await;
+    let asked = json!({"model": "bench/core", "input": format!("what is {KEY} for?")});
+    let answer = gateway.http.post("/v1/responses", &asked).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let (home, _) = gateway.stop().await;
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+        assert!(!found, "the key is in {}", path.display());
+    }
+}

@@ -80,7 +80,7 @@ async fn serve(app: &AppHandle) -> anyhow::Result<()> {
         serde_json::from_value(status).context("The gateway's status is not one")?;
     let address = Address {
         taken: (status.port != status.wanted_port).then_some(status.wanted_port),
-        openai: status.urls.openai,
+        urls: status.urls,
         url,
     };
     tracing::info!(url = address.url, data = status.data_dir, "serving");

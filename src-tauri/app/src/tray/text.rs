@@ -1,16 +1,15 @@
 //! The menu's words.
 
-use control::view::AlertKind;
+use control::{dto::BaseUrls, view::AlertKind};
 
 use crate::pulse::Pulse;
 
 /// Where the gateway listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// `http://127.0.0.1:8123`
     pub(crate) url: String,
-    /// `http://127.0.0.1:8123/v1`
-    pub(crate) openai: String,
+    pub(crate) urls: BaseUrls,
     /// The port that was wanted, when another program had it.
     pub(crate) taken: Option<u16>,
 }
@@ -80,11 +79,14 @@ mod tests {
 
     #[test]
     fn the_address_is_the_real_one() {
-        let mut address = Address {
-            url: "http://127.0.0.1:8123".into(),
-            openai: "http://127.0.0.1:8123/v1".into(),
-            taken: None,
+        let url = "http://127.0.0.1:8123".to_owned();
+        let urls = BaseUrls {
+            openai: format!("{url}/v1"),
+            anthropic: url.clone(),
+            ollama: url.clone(),
+            gemini: url.clone(),
         };
+        let mut address = Address { url, urls, taken: None };
         assert_eq!(serving(&address), "Serving on 127.0.0.1:8123");
         address.url = "http://127.0.0.1:8124".into();
         address.taken = Some(8123);

@@ -53,6 +53,7 @@ fn panel(seats: Vec<SeatView>) -> PanelView {
         }],
         failed_over: Vec::new(),
         note: None,
+        lossy: Vec::new(),
         error: (!answered).then(|| "no seat answered".to_owned()),
         practice: false,
     }

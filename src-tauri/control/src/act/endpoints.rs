@@ -42,11 +42,13 @@ impl Control {
                         "The practice endpoint is built in and cannot be changed.",
                     ));
                 }
+                let old = old.unwrap_or_else(|| Endpoint::new(&save.name, &base));
                 let endpoint = Endpoint {
                     base: base.clone(),
+                    api: save.api.map_or(old.api, Api::dialect),
                     key_env: save.key_env.clone().filter(|variable| !variable.trim().is_empty()),
                     plain_http: save.allow_plain_http,
-                    ..old.unwrap_or_else(|| Endpoint::new(&save.name, &base))
+                    ..old
                 };
                 endpoint.check().map_err(|error| {
                     ControlError::bad_input(&error.field, format!("{}: {}", error.field, error.message))

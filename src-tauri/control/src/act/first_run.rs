@@ -7,6 +7,7 @@ impl Control {
             id: preset.id.clone(),
             title: preset.title.clone(),
             base: preset.base.clone(),
+            apis: preset.apis().map(Api::of).collect(),
             kind: preset.kind,
             key_page: preset.key_page.clone(),
             needs_key: preset.needs_key(),

@@ -70,11 +70,7 @@ impl Control {
         EndpointView {
             name: endpoint.name.clone(),
             base: endpoint.base.clone(),
-            // As the set-up file writes it.
-            api: serde_json::to_value(endpoint.api)
-                .ok()
-                .and_then(|api| Some(api.as_str()?.to_owned()))
-                .unwrap_or_default(),
+            api: Api::of(endpoint.api),
             kind: endpoint.kind(),
             key: KeyView {
                 source: match key.source {

@@ -20,7 +20,12 @@ impl Control {
         };
         Ok(Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            urls: BaseUrls { openai: format!("{url}/v1") },
+            urls: BaseUrls {
+                openai: format!("{url}/v1"),
+                anthropic: url.clone(),
+                ollama: url.clone(),
+                gemini: url.clone(),
+            },
             url,
             wanted_port,
             port,

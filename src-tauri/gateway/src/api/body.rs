@@ -1,6 +1,8 @@
 //! Bodies in, under a cap and a time limit; and what a response holds while its body goes out.
 
 use std::{
+    error::Error,
+    io,
     pin::{Pin, pin},
     task::{Context, Poll},
     time::Duration,
@@ -11,8 +13,11 @@ use bytes::Bytes;
 use http::{Request, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use tokio::io::AsyncReadExt;
+use tokio_util::io::StreamReader;
 use wire::{ApiError, Kind, Origin};
 
+use super::coding::{self, Coding, TooMuch};
 use crate::guard::BODY_CAP;
 
 /// What a caller has to send its body.
@@ -23,38 +28,80 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const THROWN_AWAY: usize = 64 * 1024 * 1024;
 const THROWING_PATIENCE: Duration = Duration::from_millis(500);
 
-/// The whole body: 413 over the cap, 408 when it does not come.
+/// What a coded body may hold: a coding adds a little to what it cannot make smaller.
+const CODED_CAP: usize = BODY_CAP + BODY_CAP / 64;
+
+/// The whole body, its codings undone as it arrives: 413 over the cap, 408 when it does not come.
 pub(crate) async fn read<B>(request: Request<B>) -> Result<Bytes, ApiError>
 where
-    B: HttpBody<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send,
 {
-    if let Some(coding) =
-        request.headers().get(header::CONTENT_ENCODING).filter(|coding| *coding != "identity")
-    {
-        let coding = String::from_utf8_lossy(coding.as_bytes()).into_owned();
-        let message = format!("Content-Encoding: {coding} is not read yet; send the body uncompressed");
-        return Err(ApiError::new(Kind::UnsupportedMediaType, Origin::Client, "content_encoding", message));
-    }
     // Who asks first has sent nothing yet, and reads the refusal.
     let asks_first = request.headers().contains_key(header::EXPECT);
+    let codings = coding::codings(request.headers());
     let mut body = pin!(request.into_body());
-    if body.size_hint().lower() > BODY_CAP as u64 {
-        if !asks_first {
-            throw_away(body).await;
+    let stated = body.size_hint().lower();
+    let codings = match codings {
+        Ok(codings) if stated <= cap(&codings) as u64 => codings,
+        refused => {
+            if !asks_first {
+                throw_away(body).await;
+            }
+            return Err(refused.err().unwrap_or_else(too_large));
         }
-        return Err(too_large());
-    }
-    match tokio::time::timeout(PATIENCE, Limited::new(body.as_mut(), BODY_CAP).collect()).await {
+    };
+    match tokio::time::timeout(PATIENCE, whole(body.as_mut(), &codings)).await {
         Err(_) => {
             let message = format!("body: it was not received within {} s", PATIENCE.as_secs());
             Err(ApiError::new(Kind::Timeout, Origin::Client, "body_timeout", message))
         }
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
             throw_away(body).await;
-            Err(too_large())
+            Err(in_words(&error, &codings))
         }
-        Ok(Err(_)) => Err(ApiError::invalid("body", "body: the connection broke before it was whole")),
+    }
+}
+
+async fn whole<B>(body: Pin<&mut B>, codings: &[Coding]) -> io::Result<Bytes>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send,
+{
+    let arriving = Limited::new(body, cap(codings)).map_err(not_arrived);
+    if codings.is_empty() {
+        return Ok(arriving.collect().await?.to_bytes());
+    }
+    let coded = Box::new(StreamReader::new(arriving.into_data_stream()));
+    let mut reader = coding::undone(coded, codings, CODED_CAP, BODY_CAP).await?;
+    let mut whole = Vec::new();
+    while reader.read_buf(&mut whole).await? > 0 {
+        // A small body may be much work: others get their turn.
+        tokio::task::coop::consume_budget().await;
+    }
+    Ok(whole.into())
+}
+
+fn not_arrived(error: Box<dyn Error + Send + Sync>) -> io::Error {
+    if error.is::<LengthLimitError>() { io::Error::other(TooMuch) } else { io::Error::other(Broken) }
+}
+
+fn cap(codings: &[Coding]) -> usize {
+    if codings.is_empty() { BODY_CAP } else { CODED_CAP }
+}
+
+/// The connection ended before the body did.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection broke")]
+struct Broken;
+
+fn in_words(error: &io::Error, codings: &[Coding]) -> ApiError {
+    let is = |fault: fn(&(dyn Error + Send + Sync + 'static)) -> bool| error.get_ref().is_some_and(fault);
+    if is(|fault| fault.is::<TooMuch>()) {
+        too_large()
+    } else if is(|fault| fault.is::<Broken>()) {
+        ApiError::invalid("body", "body: the connection broke before it was whole")
+    } else {
+        coding::malformed(error, codings)
     }
 }
 
@@ -137,6 +184,24 @@ mod tests {
     async fn a_body_that_does_not_come_is_a_408() {
         let stuck = stream::pending::<Result<Bytes, Infallible>>();
         assert_eq!(outcome(Body::from_stream(stuck)).await, Err(408));
+    }
+
+    /// Half of a deflated body, then what `rest` does.
+    async fn coded(rest: impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static) -> ApiError {
+        let half = stream::iter([Ok(Bytes::from_static(&[1, 8, 0, 0xf7, 0xff, b'{']))]);
+        let body = Body::from_stream(futures_util::StreamExt::chain(half, rest));
+        read(Request::post("/").header("content-encoding", "deflate").body(body).unwrap()).await.unwrap_err()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_coded_body_that_stops_coming_is_told_from_one_that_is_malformed() {
+        let error = coded(stream::pending()).await;
+        assert_eq!((error.kind.status(), error.code), (408, "body_timeout"));
+        let error = coded(stream::iter([Err(io::ErrorKind::ConnectionReset.into())])).await;
+        assert_eq!((error.kind.status(), error.code), (400, "body"));
+        let error = coded(stream::empty()).await;
+        assert_eq!((error.kind.status(), error.code), (400, "content_encoding"));
+        assert!(error.message.contains("decoded as deflate: "), "{}", error.message);
     }
 
     #[tokio::test]

@@ -1,39 +1,96 @@
-//! How many tokens a question has (wire.md §9): the gateway's estimate, and the reply says that it is one.
-
-use std::borrow::Cow;
+//! How many tokens a question has (wire.md §9): the member's own count where only one can be meant, else the
+//! gateway's estimate. The reply says which.
 
 use axum::response::Response;
-use http::{HeaderName, HeaderValue, StatusCode};
-use serde_json::json;
-use wire::{ApiError, Dialect, Route, estimate_tokens};
+use catalog::{Endpoint, Model};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use plan::Collection;
+use wire::{ApiError, Dialect, Kind, Member, Origin, Request, Route, Target, TokenCount, estimate_tokens};
 
 use super::{Call, panel, reply};
+use crate::{setup::Snapshot, upstream};
 
 const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
 
 /// Answers in the shape of the API that asks. The collection must be one that can be asked.
-pub(crate) fn tokens(call: &Call<'_>, route: &Route<'_>, body: &[u8]) -> Result<Response, ApiError> {
-    let body = question(call.dialect, body)?;
-    let request = wire::format(call.dialect).decode_request(&body, route)?;
-    panel::known_collection(&call.gateway.snapshot(), &request)?;
-    let tokens = estimate_tokens(&request);
-    let count = match call.dialect {
-        Dialect::Gemini => json!({ "totalTokens": tokens }),
-        _ => json!({ "input_tokens": tokens }),
-    };
-    let mut response = reply::json(StatusCode::OK, count.to_string());
-    response.headers_mut().insert(COUNT, HeaderValue::from_static("estimate"));
+pub(crate) async fn tokens(
+    call: &Call<'_>,
+    route: &Route<'_>,
+    features: &[(&'static str, String)],
+    body: &[u8],
+) -> Result<Response, ApiError> {
+    let format = wire::format(call.dialect);
+    let counting = format.token_count().ok_or_else(counts_nothing)?;
+    let request = format.decode_request(&counting.question(body)?, route)?;
+    let snapshot = call.gateway.snapshot();
+    let (collection, _) = panel::known_collection(&snapshot, &request)?;
+    let (how, reply) = match only_member(call, &snapshot, collection, &request) {
+        Some((model, endpoint)) if endpoint.api == call.dialect => {
+            let asking = Asking { counting, request: &request, body, features };
+            (call.exact(&asking, model, endpoint).await).map(|reply| ("exact", reply))
+        }
+        _ => None,
+    }
+    .unwrap_or_else(|| ("estimate", counting.encode_reply(estimate_tokens(&request))));
+    let mut response = reply::json(StatusCode::OK, reply);
+    response.headers_mut().insert(COUNT, HeaderValue::from_static(how));
     Ok(response)
 }
 
-/// What is counted: the body itself, or what Gemini's callers wrap as `generateContentRequest`.
-fn question(dialect: Dialect, body: &[u8]) -> Result<Cow<'_, [u8]>, ApiError> {
-    if dialect != Dialect::Gemini {
-        return Ok(Cow::Borrowed(body));
+/// The caller's headers that a member of the same dialect is told too.
+pub(crate) fn features(dialect: Dialect, headers: &HeaderMap) -> Vec<(&'static str, String)> {
+    let stated = |name| -> Vec<&str> {
+        headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok()).collect()
+    };
+    let names = wire::format(dialect).feature_headers().iter();
+    names.map(|name| (*name, stated(*name).join(","))).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// A question to be counted, as the caller asked it.
+struct Asking<'a> {
+    counting: &'static dyn TokenCount,
+    request: &'a Request,
+    body: &'a [u8],
+    features: &'a [(&'static str, String)],
+}
+
+impl Call<'_> {
+    /// The member's own reply, when it holds a count.
+    async fn exact(&self, asking: &Asking<'_>, model: &Model, endpoint: &Endpoint) -> Option<Vec<u8>> {
+        let gateway = self.gateway;
+        let endpoint = gateway.resolve(endpoint);
+        let target = Target {
+            served: model.served.clone(),
+            member: Member::of(&endpoint.name, &model.served),
+            ..Target::default()
+        };
+        let encoded = asking.counting.relay(asking.body, asking.request, &target).ok()?;
+        let key = gateway.key(&endpoint).await;
+        let transport = gateway.transport();
+        let said = upstream::count(transport, &endpoint, key.as_ref(), encoded, asking.features).await?;
+        asking.counting.decode_reply(&said)?;
+        Some(gateway.scrub(&String::from_utf8(said).ok()?).into_bytes())
     }
-    let mut value = wire::json_value(body)?;
-    let inner = ["generateContentRequest", "generate_content_request"]
-        .into_iter()
-        .find_map(|name| value.as_object_mut()?.remove(name));
-    Ok(Cow::Owned(inner.unwrap_or(value).to_string().into_bytes()))
+}
+
+/// The one member of the collection that could be asked this.
+fn only_member<'a>(
+    call: &Call<'_>,
+    snapshot: &'a Snapshot,
+    collection: &Collection,
+    request: &Request,
+) -> Option<(&'a Model, &'a Endpoint)> {
+    let members = call.gateway.members_for(collection, request);
+    let [alias] = &members[..] else { return None };
+    let model = snapshot.model(alias)?;
+    Some((model, snapshot.endpoint(&model.endpoint)?))
+}
+
+fn counts_nothing() -> ApiError {
+    ApiError::new(
+        Kind::NotFound,
+        Origin::Client,
+        "path_not_found",
+        "this API has no request that counts tokens",
+    )
 }

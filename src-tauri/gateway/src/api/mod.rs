@@ -1,22 +1,26 @@
 //! From a request to its answer: the guard, the route, and who answers it.
 
 mod body;
+pub(crate) mod coding;
 mod count;
 mod models;
 mod name;
 mod own;
 mod panel;
 mod reply;
+mod responses;
 mod route;
+mod silence;
 
 use axum::{Router, body::Body, response::Response};
-use http::{HeaderValue, Request, StatusCode, header};
+use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Form, Kind, Origin};
 
 pub(crate) use body::Held;
 pub(crate) use reply::error_response;
+pub(crate) use responses::since as responses_since;
 
 pub(crate) use self::route::dialect;
 use self::route::{Route, route};
@@ -81,6 +85,7 @@ fn is_extra(path: &str) -> bool {
 }
 
 async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Result<Response, ApiError> {
+    let query = request.uri().query().unwrap_or_default();
     match route {
         Route::Root => {
             Ok(reply::json(StatusCode::OK, json!({"name": "Benchwarmers", "ok": true}).to_string()))
@@ -98,15 +103,19 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
-            count::tokens(call, &route, &body::read(request).await?)
+            let features = count::features(call.dialect, request.headers());
+            count::tokens(call, &route, &features, &body::read(request).await?).await
         }
+        Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
+        Route::Response(id) => responses::one(call, &id, query).await,
+        Route::ResponseInput(id) => responses::input_items(call, &id, query).await,
         Route::OllamaTags => Ok(models::ollama_tags(call)),
         Route::OllamaShow => models::ollama_show(call, &body::read(request).await?),
         Route::OllamaVersion => Ok(reply::json(StatusCode::OK, wire::ollama_version())),
         Route::OllamaRunning => Ok(reply::json(StatusCode::OK, wire::ollama_running())),
         Route::Verdict => own::verdict(call, &body::read(request).await?).await,
         Route::Pending => own::pending(call, &body::read(request).await?).await,
-        Route::Record => own::record(call, request.uri().query().unwrap_or_default()).await,
+        Route::Record => own::record(call, query).await,
         Route::Call(id) => own::call(call, &id).await,
         Route::PracticeModels => Ok(reply::json(StatusCode::OK, practice::models().to_string())),
         Route::PracticeChat => practice::chat(&body::read(request).await?).await,

@@ -121,7 +121,7 @@ pub(crate) async fn call(call: &Call<'_>, id: &str) -> Result<Response, ApiError
     Ok(reply::json(StatusCode::OK, body.to_string()))
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, ApiError> {
     match tokio::task::spawn_blocking(read).await {
@@ -132,7 +132,7 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-fn internal(error: &StoreError) -> ApiError {
+pub(super) fn internal(error: &StoreError) -> ApiError {
     ApiError::new(
         Kind::Internal,
         Origin::Gateway,

@@ -8,18 +8,21 @@ use futures_util::stream;
 use http::{HeaderValue, StatusCode};
 use plan::Collection;
 use tokio::time::Instant;
-use wire::{
-    ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route, Silence,
-};
+use wire::{ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route};
 
-use super::{CONTENT_TYPE, Call, name, reply};
+use super::{
+    CONTENT_TYPE, Call, name, reply,
+    responses::{self, Keeping},
+    silence::Silences,
+};
 use crate::{
     panel::{Asking, PanelEnd, Running, Update, collections_in_words, run, unknown_collection},
     setup::Snapshot,
 };
 
-/// Silence after which a stream shows that it is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// From the error event to the cut. A client's streams drop what is not read yet when the connection breaks, so a
+/// busy one needs the time; one that heeds the event has hung up long before.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(crate) async fn ask(
     call: &Call<'_>,
@@ -30,7 +33,7 @@ pub(crate) async fn ask(
     let begun = Instant::now();
     let format = wire::format(call.dialect);
     let created = call.gateway.clock().now_ms() / 1000;
-    let request = match format.decode_request(body, route) {
+    let mut request = match format.decode_request(body, route) {
         // Ollama's own client asks nothing first, to have the model loaded.
         Err(error) if error.code == wire::NOTHING_ASKED => {
             let model = wire::ollama_shown(body)?;
@@ -38,12 +41,16 @@ pub(crate) async fn ask(
         }
         request => request?,
     };
-    if let Some(id) = request.previous_response_id() {
-        return Err(not_kept(&id));
+    let id = match call.dialect {
+        Dialect::Responses => responses::fresh_id()?,
+        _ => call.id.trim_start_matches("req_").to_owned(),
+    };
+    let keeping = Keeping::of(call, &request, body, &id)?;
+    if let Some(previous) = request.previous_response_id() {
+        request = format.decode_request(&responses::go_on(call, &previous, body).await?, route)?;
     }
     let (collection, reply_mode) = collection_for(&call.gateway.snapshot(), &request)?;
     let stream = request.stream;
-    let id = call.id.trim_start_matches("req_");
     let head = ReplyHead::of(&request, id, created);
     let seated = call.gateway.seat(Asking { collection, reply: reply_mode, request, client })?;
     let lossy = reply::lossy(&seated.notices);
@@ -51,11 +58,11 @@ pub(crate) async fn ask(
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
     let panel = running.panel.clone();
     let mut response = if stream {
-        let mut response = streamed(running, format.encoder(head), format.stream_type(route.form));
+        let mut response = streamed(running, format.encoder(head), keeping, format.stream_type(route.form));
         response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(before_ms));
         response
     } else {
-        whole(call, head, running, before_ms).await
+        whole(call, head, running, keeping, before_ms).await
     };
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&panel.id) {
@@ -90,28 +97,18 @@ fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<(String, Rep
     if mode == ReplyMode::Route {
         return Err(not_built(name));
     }
-    if request.uses_tools() {
+    if let Some(place) = request.tool_use() {
         let message = format!(
-            "tools: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
+            "{place}: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
         );
         return Err(ApiError::invalid("tools_in_panel", message));
     }
-    if let Some(part) = request.attachments().next() {
-        let kind = part.content.kind();
-        let message = format!(
-            "messages: no member of bench/{name} takes a part that holds {kind}; send text or images"
-        );
-        return Err(ApiError::invalid("unsupported_part", message));
+    // Nothing is relayed in a panel: every member is asked in words of its own.
+    if let Some(mut error) = request.kept_elsewhere() {
+        error.message.push_str(&format!(", or ask for bench/{name}:route with a member of this API"));
+        return Err(error);
     }
     Ok((name.clone(), mode))
-}
-
-/// Responses are not kept by this version, so none can be gone on from.
-fn not_kept(id: &str) -> ApiError {
-    let id = wire::redact::shorten(id, 80);
-    let message =
-        format!("previous_response_id: no response \"{id}\" is kept; send the whole conversation as input");
-    ApiError::new(Kind::NotFound, Origin::Client, "previous_response_not_found", message)
 }
 
 fn not_built(collection: &str) -> ApiError {
@@ -122,13 +119,19 @@ fn not_built(collection: &str) -> ApiError {
     ApiError::new(Kind::NotImplemented, Origin::Gateway, "mode_not_implemented", message)
 }
 
-async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms: f64) -> Response {
+async fn whole(
+    call: &Call<'_>,
+    head: ReplyHead,
+    mut running: Running,
+    keeping: Option<Keeping>,
+    before_ms: f64,
+) -> Response {
     while let Some(update) = running.updates.recv().await {
         let Update::End(end) = update else { continue };
         let overhead_ms = before_ms + end.overhead_ms;
         // Its reply has no room for the bench object.
         let seats = (call.dialect == Dialect::Gemini).then(|| reply::seats(&end.seats));
-        let mut response = ended(call, &head, end);
+        let mut response = ended(call, &head, keeping, end).await;
         response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(overhead_ms));
         if let Some(seats) = seats {
             response.headers_mut().insert(reply::SEATS, seats);
@@ -138,12 +141,16 @@ async fn whole(call: &Call<'_>, head: ReplyHead, mut running: Running, before_ms
     call.refuse(&panel_lost(), None)
 }
 
-fn ended(call: &Call<'_>, head: &ReplyHead, end: PanelEnd) -> Response {
+async fn ended(call: &Call<'_>, head: &ReplyHead, keeping: Option<Keeping>, end: PanelEnd) -> Response {
     if let Some(error) = &end.failed {
         return call.refuse(error, Some(&end.bench));
     }
     let reply = Reply::of_text(end.text, end.usage);
-    reply::json(StatusCode::OK, wire::format(call.dialect).encode_reply(head, &reply, Some(&end.bench)))
+    let body = wire::format(call.dialect).encode_reply(head, &reply, Some(&end.bench));
+    if let Some(keeping) = keeping {
+        keeping.keep(String::from_utf8_lossy(&body).into_owned()).await;
+    }
+    reply::json(StatusCode::OK, body)
 }
 
 /// A panel always tells its end, also when it is cancelled; without one it failed inside.
@@ -157,6 +164,8 @@ struct Streaming {
     running: Running,
     encoder: Box<dyn EventEncoder>,
     state: State,
+    silences: Silences,
+    keeping: Option<Keeping>,
 }
 
 enum State {
@@ -166,8 +175,14 @@ enum State {
     Failed,
 }
 
-fn streamed(running: Running, encoder: Box<dyn EventEncoder>, content_type: &'static str) -> Response {
-    let streaming = Streaming { running, encoder, state: State::Open };
+fn streamed(
+    running: Running,
+    encoder: Box<dyn EventEncoder>,
+    keeping: Option<Keeping>,
+    content_type: &'static str,
+) -> Response {
+    let streaming =
+        Streaming { running, encoder, state: State::Open, silences: Silences::default(), keeping };
     let body = Body::from_stream(stream::unfold(streaming, |mut streaming| async move {
         let piece = streaming.next().await?;
         Some((piece, streaming))
@@ -185,16 +200,15 @@ impl Streaming {
         match self.state {
             State::Finished => return None,
             State::Failed => {
-                // Lets the error event leave before the connection is cut.
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(LAST_WORDS).await;
                 return Some(Err(io::Error::other("the panel failed")));
             }
             State::Open => {}
         }
-        let piece = match tokio::time::timeout(KEEP_ALIVE, self.running.updates.recv()).await {
-            Err(_) => self.encoder.keep_alive(Silence::Short),
-            Ok(Some(Update::Text(text))) => self.text(text),
-            Ok(Some(Update::End(end))) => self.end(end),
+        let piece = match self.silences.unless(self.running.updates.recv()).await {
+            Err(silence) => self.encoder.keep_alive(silence),
+            Ok(Some(Update::Text(text))) => self.text(text).await,
+            Ok(Some(Update::End(end))) => self.end(end).await,
             Ok(None) => {
                 self.state = State::Failed;
                 self.encoder.error(&panel_lost(), None)
@@ -204,7 +218,7 @@ impl Streaming {
     }
 
     /// What has come by now goes out together: a slow reader is not sent a merge word by word.
-    fn text(&mut self, mut text: String) -> Vec<u8> {
+    async fn text(&mut self, mut text: String) -> Vec<u8> {
         let mut ended = None;
         while let Ok(update) = self.running.updates.try_recv() {
             match update {
@@ -214,12 +228,12 @@ impl Streaming {
         }
         let mut piece = self.encoder.text(&text);
         if let Some(end) = ended {
-            piece.extend(self.end(end));
+            piece.extend(self.end(end).await);
         }
         piece
     }
 
-    fn end(&mut self, end: PanelEnd) -> Vec<u8> {
+    async fn end(&mut self, end: PanelEnd) -> Vec<u8> {
         match &end.failed {
             Some(error) => {
                 self.state = State::Failed;
@@ -227,7 +241,11 @@ impl Streaming {
             }
             None => {
                 self.state = State::Finished;
-                self.encoder.finish(end.usage, Some(&end.bench))
+                let last = self.encoder.finish(end.usage, Some(&end.bench));
+                if let (Some(reply), Some(keeping)) = (self.encoder.take_reply(), self.keeping.take()) {
+                    keeping.keep(reply.to_string()).await;
+                }
+                last
             }
         }
     }

@@ -3,7 +3,7 @@
 use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
-use wire::{ApiError, Dialect, Kind, Notice};
+use wire::{ApiError, Dialect, Notice};
 
 use super::{CONTENT_TYPE, JSON, retry_after};
 use crate::view::SeatView;
@@ -32,11 +32,8 @@ pub(crate) fn error_response(
     if let Some(wait) = retry_after(error) {
         response.headers_mut().insert(http::header::RETRY_AFTER, wait);
     }
-    if error.kind == Kind::MethodNotAllowed
-        && let Some(allowed) = error.message.strip_prefix("method: this path takes ")
-        && let Ok(allowed) = HeaderValue::from_str(allowed)
-    {
-        response.headers_mut().insert(http::header::ALLOW, allowed);
+    if let Some((name, value)) = error.taken {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
 }
@@ -51,20 +48,26 @@ pub(crate) fn seats(seats: &[SeatView]) -> HeaderValue {
     HeaderValue::from_str(&Value::Array(list).to_string()).unwrap_or(HeaderValue::from_static("[]"))
 }
 
-/// `field=reason, …` in ASCII.
+/// The most that a list of losses takes of a response's head.
+const LOSSY_LENGTH: usize = 2_000;
+
+/// `field=reason, …` in ASCII; where there is no room for all, `and 12 more` at the end: the record has them.
 pub(crate) fn lossy(notices: &[Notice]) -> Option<HeaderValue> {
-    if notices.is_empty() {
-        return None;
+    let mut text = String::new();
+    for (at, notice) in notices.iter().enumerate() {
+        let entry = format!("{}={}", notice.field, notice.reason);
+        let entry: String =
+            entry.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
+        let comma = if at == 0 { "" } else { ", " };
+        // Room is kept for saying how many are left.
+        if text.len() + comma.len() + entry.len() > LOSSY_LENGTH - 32 {
+            text.push_str(&format!("{comma}and {} more", notices.len() - at));
+            break;
+        }
+        text.push_str(comma);
+        text.push_str(&entry);
     }
-    let list: Vec<String> =
-        notices.iter().map(|notice| format!("{}={}", notice.field, notice.reason)).collect();
-    let text: String = list
-        .join(", ")
-        .chars()
-        .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
-        .take(2_000)
-        .collect();
-    HeaderValue::from_str(&text).ok()
+    (!text.is_empty()).then(|| HeaderValue::from_str(&text).ok())?
 }
 
 pub(crate) fn milliseconds(ms: f64) -> HeaderValue {

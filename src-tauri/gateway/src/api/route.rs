@@ -19,6 +19,10 @@ pub(crate) enum Route {
     Ask(Form, Option<String>),
     /// How many tokens a question has; Gemini names the model in the path.
     Count(Option<String>),
+    /// A response that is kept, by its id, decoded; to read or to delete.
+    Response(String),
+    /// What that response was made from.
+    ResponseInput(String),
     OllamaTags,
     OllamaShow,
     OllamaVersion,
@@ -59,18 +63,16 @@ pub(crate) fn dialect(path: &str) -> Dialect {
 pub(crate) fn route(method: &Method, path: &str, query: &str) -> Result<Route, ApiError> {
     let path = path.trim_end_matches('/');
     let route = named(path, query).ok_or_else(|| no_such_path(path))?;
-    let posted = matches!(
-        route,
+    let reads = method == Method::GET || method == Method::HEAD;
+    let (allowed, fits) = match route {
         Route::Ask(..)
-            | Route::Count(_)
-            | Route::OllamaShow
-            | Route::Verdict
-            | Route::Pending
-            | Route::PracticeChat
-    );
-    let (allowed, fits) = match posted {
-        true => ("POST", method == Method::POST),
-        false => ("GET, HEAD", method == Method::GET || method == Method::HEAD),
+        | Route::Count(_)
+        | Route::OllamaShow
+        | Route::Verdict
+        | Route::Pending
+        | Route::PracticeChat => ("POST", method == Method::POST),
+        Route::Response(_) => ("GET, HEAD, DELETE", reads || method == Method::DELETE),
+        _ => ("GET, HEAD", reads),
     };
     if fits { Ok(route) } else { Err(not_allowed(allowed)) }
 }
@@ -117,10 +119,24 @@ fn named(path: &str, query: &str) -> Option<Route> {
         "/api/version" => Some(Route::OllamaVersion),
         "/api/ps" => Some(Route::OllamaRunning),
         rest => {
+            if let Some(kept) = rest.strip_prefix("/responses/") {
+                return response(kept);
+            }
             let gemini = rest.strip_prefix("/v1beta/models/").map(|model| (model, ListShape::Gemini));
             let found = gemini.or_else(|| Some((rest.strip_prefix("/models/")?, ListShape::ByHeaders)));
             found.map(|(model, shape)| Route::Model(decoded(model), shape))
         }
+    }
+}
+
+/// What follows `/responses/`.
+fn response(rest: &str) -> Option<Route> {
+    match rest.split_once('/') {
+        // Words of the API for what is not served here, and no ids.
+        None if matches!(rest, "input_tokens" | "compact") => None,
+        None => Some(Route::Response(decoded(rest))),
+        Some((id, "input_items")) => Some(Route::ResponseInput(decoded(id))),
+        Some(_) => None,
     }
 }
 
@@ -156,7 +172,8 @@ fn no_such_path(path: &str) -> ApiError {
 
 fn not_allowed(allowed: &'static str) -> ApiError {
     let message = format!("method: this path takes {allowed}");
-    ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message)
+    let error = ApiError::new(Kind::MethodNotAllowed, Origin::Client, "method_not_allowed", message);
+    ApiError { taken: Some(("allow", allowed)), ..error }
 }
 
 #[cfg(test)]
@@ -182,6 +199,11 @@ mod tests {
             ("/api/version", Some(Route::OllamaVersion)),
             ("/api/ps", Some(Route::OllamaRunning)),
             ("/bench/calls/p1.member1", Some(Route::Call("p1.member1".to_owned()))),
+            ("/v1/responses/resp_1", Some(Route::Response("resp_1".to_owned()))),
+            ("/responses/a%2Fb/", Some(Route::Response("a/b".to_owned()))),
+            ("/v1/v1/responses/resp_1/input_items", Some(Route::ResponseInput("resp_1".to_owned()))),
+            ("/v1/responses/resp_1/cancel", None),
+            ("/v1/responses/input_tokens", None),
             ("/v1/v1/v1/models", None),
             ("/bench", None),
             ("/bench/records", None),
@@ -234,16 +256,20 @@ mod tests {
     #[test]
     fn methods() {
         let status =
-            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.message));
+            |method, path| route(&method, path, "").map_err(|error| (error.kind.status(), error.taken));
         assert!(status(Method::HEAD, "/v1/models").is_ok());
+        assert!(status(Method::DELETE, "/responses/resp_1").is_ok());
         for (method, path, allowed) in [
             (Method::POST, "/v1/models", "GET, HEAD"),
             (Method::GET, "/v1/chat/completions", "POST"),
             (Method::GET, "/v1/messages", "POST"),
             (Method::DELETE, "/bench/verdict", "POST"),
             (Method::OPTIONS, "/bench/record", "GET, HEAD"),
+            (Method::POST, "/v1/responses/resp_1", "GET, HEAD, DELETE"),
+            (Method::DELETE, "/v1/responses/resp_1/input_items", "GET, HEAD"),
+            (Method::DELETE, "/v1/responses", "POST"),
         ] {
-            assert_eq!(status(method, path), Err((405, format!("method: this path takes {allowed}"))));
+            assert_eq!(status(method, path), Err((405, Some(("allow", allowed)))));
         }
         assert_eq!(status(Method::DELETE, "/nowhere").map_err(|(status, _)| status), Err(404));
     }

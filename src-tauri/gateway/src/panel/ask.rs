@@ -19,7 +19,7 @@ use crate::{
     evidence::Held,
     gateway::Gateway,
     setup::Snapshot,
-    view::{PanelState, PanelView, SeatStatus, SeatView, SkippedView},
+    view::{LossyView, PanelState, PanelView, SeatStatus, SeatView, SkippedView},
 };
 
 /// A question from the window or the command line.
@@ -64,6 +64,8 @@ pub(crate) struct Panel {
     pub snapshot: Arc<Snapshot>,
     /// The gateway's estimate of what the question costs a seat, in tokens.
     pub estimate: u64,
+    /// Most questions are: any API can say those.
+    only_text: bool,
 }
 
 /// A panel with its first seats, before anybody is asked.
@@ -134,21 +136,12 @@ impl Gateway {
         let Some(collection) = snapshot.collection(&asking.collection) else {
             return Err(unknown_collection(&snapshot, &asking.collection));
         };
-        if asking.request.last_user_text().trim().is_empty() && asking.request.images().next().is_none() {
+        let panel = Panel::new(self, asking, collection.clone(), snapshot.clone());
+        if !panel.asks_something() {
             let message =
                 "messages: there is no user text and no image: put the question in a message of role user";
             return Err(ApiError::invalid("empty_prompt", message));
         }
-        let at_ms = self.clock().now_ms();
-        let panel = Panel {
-            id: ids::panel_id(at_ms, self.random()),
-            at_ms,
-            practice: snapshot.is_practice_collection(collection),
-            estimate: estimate_tokens(&asking.request),
-            asking,
-            collection: collection.clone(),
-            snapshot: snapshot.clone(),
-        };
         let (seats, (skipped, shape)) = self.choose(&panel, |input| {
             let shape = plan::shape_without_picker(input)?;
             let pending = shape.is_none() && picker::decider(input).is_some();
@@ -180,8 +173,9 @@ impl Gateway {
     ) -> Result<(Vec<(Seat, Held)>, T), E> {
         let now_ms = self.clock().now_ms();
         let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
+        let barred = |model: &Model| panel.barred(model);
         let mut evidence = self.known().evidence();
-        let (seats, rest) = decide(&panel.input(&evidence, &unavailable, now_ms))?;
+        let (seats, rest) = decide(&panel.input(&evidence, &unavailable, &barred, now_ms))?;
         let seats = seats
             .into_iter()
             .map(|seat| {
@@ -196,8 +190,9 @@ impl Gateway {
     pub(crate) fn look<T>(&self, panel: &Panel, look: impl FnOnce(&SeatingInput<'_>) -> T) -> T {
         let now_ms = self.clock().now_ms();
         let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
+        let barred = |model: &Model| panel.barred(model);
         let evidence = self.known().evidence();
-        look(&panel.input(&evidence, &unavailable, now_ms))
+        look(&panel.input(&evidence, &unavailable, &barred, now_ms))
     }
 
     /// The seats with the question in each one's dialect. Not to be called under the evidence's lock.
@@ -216,22 +211,28 @@ impl Gateway {
     ) -> Option<SeatPlan> {
         let model = panel.snapshot.model(&seat.alias)?.clone();
         let endpoint = self.resolve(panel.snapshot.endpoint(&model.endpoint)?);
-        let mut encoded = wire::format(endpoint.api).encode_request(request, &target(&model, &endpoint));
+        let mut encoded =
+            wire::format(endpoint.api).encode_request(request, &self.target(&endpoint, &model, request));
         let body = Bytes::from(std::mem::take(&mut encoded.body));
         let call = ids::call_id(&panel.id, &seat.seat);
         let order = order(&seat);
         Some(SeatPlan { call, seat, order, stood_in_for: None, model, endpoint, encoded, body, held })
     }
-}
 
-/// What a request to this model is built for.
-pub(crate) fn target(model: &Model, endpoint: &Endpoint) -> Target {
-    Target {
-        served: model.served.clone(),
-        options: model.options.clone(),
-        max_output: model.facts.max_output,
-        member: Member::of(&endpoint.name, &model.served),
-        ..Target::default()
+    /// The member as its dialect's encoder must know it.
+    pub(crate) fn target(&self, endpoint: &Endpoint, model: &Model, request: &Request) -> Target {
+        let member = Member::of(&endpoint.name, &model.served);
+        let own = self.origins().own(request, member, None);
+        Target {
+            served: model.served.clone(),
+            options: model.options.clone(),
+            max_output: model.facts.max_output,
+            callers_options: false,
+            member,
+            made: own.made,
+            kept: own.kept,
+            quirks: catalog::quirks(endpoint, model),
+        }
     }
 }
 
@@ -248,10 +249,39 @@ fn order(seat: &Seat) -> usize {
 }
 
 impl Panel {
+    pub(crate) fn new(
+        gateway: &Gateway,
+        asking: Asking,
+        collection: Collection,
+        snapshot: Arc<Snapshot>,
+    ) -> Panel {
+        let at_ms = gateway.clock().now_ms();
+        let only_text = asking.request.parts().all(|part| part.content.as_text().is_some());
+        Panel {
+            id: ids::panel_id(at_ms, gateway.random()),
+            at_ms,
+            practice: snapshot.is_practice_collection(&collection),
+            estimate: estimate_tokens(&asking.request),
+            only_text,
+            asking,
+            collection,
+            snapshot,
+        }
+    }
+
+    fn asks_something(&self) -> bool {
+        let request = &self.asking.request;
+        !request.last_user_text().trim().is_empty()
+            || request.images().next().is_some()
+            || request.has_documents()
+            || request.has_audio()
+    }
+
     fn input<'a>(
         &'a self,
         evidence: &'a Evidence,
         unavailable: &'a dyn Fn(&Model) -> Option<Unavailable>,
+        barred: &'a dyn Fn(&Model) -> Option<String>,
         now_ms: i64,
     ) -> SeatingInput<'a> {
         let request = &self.asking.request;
@@ -263,12 +293,23 @@ impl Panel {
             evidence,
             unavailable,
             has_images: request.images().next().is_some(),
-            documents: false,
-            audio: false,
+            documents: request.has_documents(),
+            audio: request.has_audio(),
+            barred,
             estimate_tokens: self.estimate,
             nominees: &request.with,
             now_ms,
         }
+    }
+
+    /// Why a model's API cannot say what the question holds.
+    fn barred(&self, model: &Model) -> Option<String> {
+        if self.only_text {
+            return None;
+        }
+        let api = self.snapshot.endpoint(&model.endpoint)?.api;
+        let lacking = wire::format(api).rules().first_lacking(&self.asking.request)?;
+        Some(format!("its API takes no {lacking}"))
     }
 
     /// The panel as it begins: everybody is waiting. A key that was pasted into the question is masked in what
@@ -278,6 +319,7 @@ impl Panel {
         gateway: &Gateway,
         shape: Option<&ChosenShape>,
         skipped: &[Skipped],
+        notices: &[Notice],
     ) -> PanelView {
         let request = &self.asking.request;
         let turns =
@@ -299,6 +341,7 @@ impl Panel {
             skipped: skipped_views(skipped),
             failed_over: Vec::new(),
             note: None,
+            lossy: notices.iter().map(lossy_view).collect(),
             error: None,
             practice: self.practice,
         }
@@ -366,6 +409,10 @@ impl SeatPlan {
     pub(crate) fn why(&self) -> &str {
         if self.seat.kind == SeatKind::Member { "" } else { &self.seat.why }
     }
+}
+
+fn lossy_view(notice: &Notice) -> LossyView {
+    LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
 }
 
 /// The last user turn as the record keeps it: text as it is, images as placeholders.

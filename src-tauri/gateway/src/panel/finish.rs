@@ -21,7 +21,7 @@ use crate::{
 impl Run {
     /// The panel begins, in the live view and on disk.
     pub(super) fn started(&self, seats: &[SeatPlan], notices: &[Notice]) {
-        let mut view = self.panel.view(&self.gateway, self.shape.as_ref(), &self.skipped);
+        let mut view = self.panel.view(&self.gateway, self.shape.as_ref(), &self.skipped, notices);
         view.seats = seats.iter().map(SeatPlan::view).collect();
         let row = PanelRow {
             id: self.panel.id.clone(),

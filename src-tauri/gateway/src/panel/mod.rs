@@ -15,3 +15,4 @@ mod seat;
 pub use ask::{Ask, Asked};
 pub(crate) use ask::{Asking, Panel, collections_in_words, unknown_collection};
 pub(crate) use run::{PanelEnd, Running, Update, run};
+pub(crate) use seat::ON_DISK;

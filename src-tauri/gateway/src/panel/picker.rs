@@ -7,9 +7,9 @@ use plan::{
     ChosenShape,
     picker::{self, NoAnswer, Question},
 };
-use wire::{Message, Part, Raw, Request, Role, StructuredOutput};
+use wire::{Message, Part, Raw, Request, Role, StructuredOutput, Target};
 
-use super::ask::{Panel, target};
+use super::ask::Panel;
 use crate::{
     gateway::Gateway,
     upstream::{CallEnd, Limits},
@@ -31,8 +31,10 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     };
     let endpoint = gateway.resolve(endpoint);
     let question = picker::question(shapes, &panel.asking.request.last_user_text());
-    let mut encoded =
-        wire::format(endpoint.api).encode_request(&request(question), &target(&model, &endpoint));
+    let request = request(question);
+    // The answer's form is ours to ask for.
+    let target = Target { callers_options: true, ..gateway.target(&endpoint, &model, &request) };
+    let mut encoded = wire::format(endpoint.api).encode_request(&request, &target);
     let body = Bytes::from(std::mem::take(&mut encoded.body));
     let asked = async {
         let key = gateway.key(&endpoint).await;

@@ -10,25 +10,26 @@ use crate::{
 };
 
 impl Gateway {
+    /// The members that would be asked this, whatever its size.
+    pub(crate) fn members_for(&self, collection: &Collection, request: &Request) -> Vec<String> {
+        let panel = self.draft(collection.clone(), request.clone());
+        let shape = ChosenShape { shape: Shape::GENERAL, by: String::new() };
+        let seating = self
+            .look(&panel, |input| plan::seat(&plan::SeatingInput { estimate_tokens: 0, ..*input }, &shape));
+        let seats = seating.map(|seating| seating.seats).unwrap_or_default();
+        seats.into_iter().filter(|seat| seat.kind == plan::SeatKind::Member).map(|seat| seat.alias).collect()
+    }
+
+    fn draft(&self, collection: Collection, request: Request) -> Panel {
+        let (client, name) = (String::new(), collection.name.clone());
+        let asking = Asking { collection: name, reply: ReplyMode::All, request, client };
+        Panel::new(self, asking, collection, self.snapshot())
+    }
+
     /// Seats a panel of this collection, which need not be saved, without asking anybody. A question without
     /// images or attachments is supposed; where the shape picker would choose, `general` is.
     pub fn preview(&self, collection: Collection) -> PanelPreview {
-        let snapshot = self.snapshot();
-        let asking = Asking {
-            collection: collection.name.clone(),
-            reply: ReplyMode::All,
-            request: Request::default(),
-            client: String::new(),
-        };
-        let panel = Panel {
-            id: String::new(),
-            at_ms: self.clock().now_ms(),
-            practice: snapshot.is_practice_collection(&collection),
-            estimate: 0,
-            asking,
-            collection,
-            snapshot,
-        };
+        let panel = self.draft(collection, Request::default());
         let (shape, explained) = self.look(&panel, |input| {
             let shape = plan::shape_without_picker(input).ok().flatten().unwrap_or_else(|| ChosenShape {
                 shape: Shape::GENERAL,

@@ -79,6 +79,10 @@ async fn run_to_end(
     updates: mpsc::UnboundedSender<Update>,
     cancel: CancellationToken,
 ) {
+    if !seated.panel.practice {
+        // Until the vault is open, no key is known that could be masked; the seats wait for theirs too.
+        gateway.vault().wait().await;
+    }
     let mut picking: Option<Picking> = seated
         .shape
         .is_none()

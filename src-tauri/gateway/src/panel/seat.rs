@@ -26,7 +26,7 @@ const SHOW_EVERY: Duration = Duration::from_millis(25);
 const ERROR_CHARS: usize = 300;
 
 /// How long a finished answer waits to be on disk before it is given to the caller all the same.
-const ON_DISK: Duration = Duration::from_millis(250);
+pub(crate) const ON_DISK: Duration = Duration::from_millis(250);
 
 /// A seat when it is over.
 pub(crate) struct SeatEnd {

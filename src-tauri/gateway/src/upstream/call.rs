@@ -250,7 +250,7 @@ pub(super) fn headers(
     endpoint: &Endpoint,
     key: Option<&SecretString>,
     accept: &str,
-    dialects: &[(&'static str, &'static str)],
+    dialects: &[(&'static str, &str)],
 ) -> OutgoingHeaders {
     let mut headers = OutgoingHeaders::default();
     headers.set(header::CONTENT_TYPE, "application/json");

@@ -1,23 +1,28 @@
 //! What an endpoint serves, or in words what is wrong with it.
 
+mod likely;
+mod page;
+
 use std::time::Duration;
 
 use bytes::Bytes;
 use catalog::Endpoint;
 use http::{Method, header};
 use secrecy::SecretString;
-use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
-use wire::Dialect;
+use tokio::time::{Instant, error::Elapsed, timeout_at};
+use wire::{Class, Dialect};
 
+use self::{likely::likely_bases, page::Page};
 use super::{
     call::{headers, read_at_most, text_header},
-    transport::{Outgoing, SendError, Transport},
+    transport::{Incoming, Outgoing, SendError, Transport},
 };
 
 /// A listing of 3,000 models is about a megabyte.
 const BODY: usize = 16 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(15);
+/// A provider that always has another page is not followed for ever.
+const PAGES: usize = 20;
 /// Anthropic refuses a listing without it; nobody else reads it.
 const VERSIONS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
 
@@ -52,7 +57,7 @@ pub(crate) async fn list_models(
         Err(problem) => problem,
     };
     if problem.path_may_be_wrong {
-        for base in likely_bases(&endpoint.base) {
+        for base in likely_bases(endpoint.api, &endpoint.base) {
             if let Ok(models) = one_listing(transport, endpoint, &base, key.as_ref()).await {
                 return EndpointTest {
                     ok: false,
@@ -68,9 +73,14 @@ pub(crate) async fn list_models(
             }
         }
     }
+    let message = if problem.path_may_be_wrong {
+        format!("{} Check the base URL, and whether it speaks {}.", problem.message, whose(endpoint.api))
+    } else {
+        problem.message
+    };
     EndpointTest {
         ok: false,
-        message: problem.message,
+        message,
         suggested_base: None,
         models: Vec::new(),
         key_refused: problem.key_refused,
@@ -114,17 +124,39 @@ async fn one_listing(
 ) -> Result<Vec<ListedModel>, Problem> {
     let deadline = Instant::now() + PATIENCE;
     let base = base.trim_end_matches('/');
-    let url = match endpoint.api {
-        Dialect::Ollama => format!("{base}/api/tags"),
-        _ => catalog::models_url(base),
-    };
-    let outgoing = Outgoing {
-        method: Method::GET,
-        url: url.clone(),
-        headers: headers(endpoint, key, "application/json", VERSIONS),
-        body: Bytes::new(),
-    };
-    let incoming = match timeout_at(deadline, transport.send(outgoing)).await {
+    let url = catalog::models_url(endpoint.api, base);
+    let mut models: Vec<ListedModel> = Vec::new();
+    let mut query = page::first(endpoint.api);
+    for _ in 0..PAGES {
+        let outgoing = Outgoing {
+            method: Method::GET,
+            url: format!("{url}{query}"),
+            headers: headers(endpoint, key, "application/json", VERSIONS),
+            body: Bytes::new(),
+        };
+        let sent = timeout_at(deadline, transport.send(outgoing)).await;
+        let page = read_page(sent, endpoint, base, &url, key.is_some(), deadline).await?;
+        let had = models.len();
+        models.extend(page.models);
+        unique(&mut models);
+        match page.next {
+            // A page that adds nothing would be followed by itself.
+            Some(next) if models.len() > had => query = next,
+            _ => break,
+        }
+    }
+    Ok(models)
+}
+
+async fn read_page(
+    sent: Result<Result<Incoming, SendError>, Elapsed>,
+    endpoint: &Endpoint,
+    base: &str,
+    url: &str,
+    with_key: bool,
+    deadline: Instant,
+) -> Result<Page, Problem> {
+    let incoming = match sent {
         Err(_) => {
             return Err(Problem::new(format!("{base} did not answer within {} s.", PATIENCE.as_secs())));
         }
@@ -134,32 +166,47 @@ async fn one_listing(
     let status = incoming.status;
     let content_type = text_header(&incoming.headers, header::CONTENT_TYPE).to_owned();
     let body = read_at_most(incoming, BODY, deadline).await;
+    if (200..=299).contains(&status) {
+        return page::read(endpoint.api, &body).ok_or_else(|| {
+            let html = content_type.contains("html");
+            let what = if html { "a web page" } else { "something that is not a model list" };
+            Problem::path(format!("{url} answers with {what}."))
+        });
+    }
     match status {
-        200..=299 => read_listing(&body).ok_or_else(|| {
-            let what = if content_type.contains("html") {
-                "a web page"
-            } else {
-                "something that is not a model list"
-            };
-            Problem::path(format!("{base}/models answers with {what}."))
-        }),
-        301..=308 => Err(Problem::path(format!(
-            "{base}/models redirects ({status}), which is not followed: set the final base URL."
-        ))),
-        401 | 403 => {
-            let said = wire::format(endpoint.api).decode_error(status, &content_type, &body).message;
-            let message = if key.is_some() {
-                format!("The key was refused ({status}): {said}")
-            } else {
-                format!("It wants a key ({status}): add one.")
-            };
-            Err(Problem { key_refused: key.is_some().then_some(said), ..Problem::new(message) })
+        301..=308 => {
+            return Err(Problem::path(format!("{url} redirects ({status}), which is not followed.")));
         }
-        404 | 405 => Err(Problem::path(format!("There is no model list at {base}/models ({status})."))),
-        _ => {
-            let said = wire::format(endpoint.api).decode_error(status, &content_type, &body).message;
-            Err(Problem::new(format!("It answers with an error ({status}): {said}")))
+        404 | 405 => return Err(Problem::path(format!("There is no model list at {url} ({status})."))),
+        _ => {}
+    }
+    let error = wire::format(endpoint.api).decode_error(status, &content_type, &body);
+    let said = error.message;
+    // Gemini refuses a key with a 400.
+    let refused = matches!(status, 401 | 403) || (status == 400 && error.class == Class::SignIn);
+    Err(match (refused, with_key) {
+        (true, true) => {
+            let message = format!("The key was refused ({status}): {said}");
+            Problem { key_refused: Some(said), ..Problem::new(message) }
         }
+        (true, false) => Problem::new(format!("It wants a key ({status}): add one.")),
+        (false, _) => Problem::new(format!("It answers with an error ({status}): {said}")),
+    })
+}
+
+/// Drops ids that were listed before, which pages that moved under the reader repeat.
+fn unique(models: &mut Vec<ListedModel>) {
+    let mut seen = std::collections::HashSet::new();
+    models.retain(|model| seen.insert(model.served.clone()));
+}
+
+fn whose(api: Dialect) -> &'static str {
+    match api {
+        Dialect::Chat | Dialect::Completions => "OpenAI's chat API",
+        Dialect::Responses => "OpenAI's Responses API",
+        Dialect::Anthropic => "Anthropic's API",
+        Dialect::Gemini => "Gemini's API",
+        Dialect::Ollama => "Ollama's API",
     }
 }
 
@@ -173,84 +220,5 @@ fn in_words(base: &str, error: &SendError) -> String {
         SendError::Tls(why) => format!("A safe connection to {base} could not be made ({why})."),
         SendError::Reset => format!("{base} closed the connection without answering: is it http or https?"),
         SendError::Other(why) => format!("{base} could not be asked: {why}."),
-    }
-}
-
-/// OpenAI's `{"data": [{"id"}]}`, a bare list, Ollama's `{"models": [{"name"}]}`, or lists of strings.
-fn read_listing(body: &[u8]) -> Option<Vec<ListedModel>> {
-    let value: Value = serde_json::from_slice(body).ok()?;
-    let items = match &value {
-        Value::Array(items) => items,
-        Value::Object(object) => object.get("data").or_else(|| object.get("models"))?.as_array()?,
-        _ => return None,
-    };
-    let mut models: Vec<ListedModel> = items.iter().filter_map(read_item).collect();
-    let mut seen = std::collections::HashSet::new();
-    models.retain(|model| seen.insert(model.served.clone()));
-    Some(models)
-}
-
-fn read_item(item: &Value) -> Option<ListedModel> {
-    let text = |name: &str| item.get(name).and_then(Value::as_str);
-    let served = item.as_str().or_else(|| text("id")).or_else(|| text("name")).or_else(|| text("model"))?;
-    let context_window =
-        ["context_length", "context_window", "max_context_length", "max_model_len", "inputTokenLimit"]
-            .into_iter()
-            .find_map(|name| item.get(name)?.as_u64());
-    // Gemini's listing names a model by its path.
-    let served = served.strip_prefix("models/").unwrap_or(served);
-    (!served.is_empty()).then(|| ListedModel { served: served.to_owned(), context_window })
-}
-
-/// Bases a person likely meant: with the path they left out, without the one they pasted too much of.
-fn likely_bases(base: &str) -> Vec<String> {
-    let base = base.trim_end_matches('/');
-    let Some((scheme, rest)) = base.split_once("://") else { return Vec::new() };
-    let host = rest.split('/').next().unwrap_or(rest);
-    let root = format!("{scheme}://{host}");
-    let mut bases = Vec::new();
-    for tail in ["/chat/completions", "/completions", "/models"] {
-        if let Some(shorter) = base.strip_suffix(tail) {
-            bases.push(shorter.to_owned());
-        }
-    }
-    for tail in ["/v1", "/api/v1", "/openai/v1", "/api"] {
-        bases.push(format!("{root}{tail}"));
-    }
-    bases.insert(0, format!("{base}/v1"));
-    let mut seen = std::collections::HashSet::from([base.to_owned()]);
-    bases.retain(|candidate| seen.insert(candidate.clone()));
-    bases.truncate(6);
-    bases
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn listings_in_every_known_shape() {
-        let cases: [(&str, Option<&[&str]>); 8] = [
-            (r#"{"models":[{"name":"models/gemini-9","inputTokenLimit":1000}]}"#, Some(&["gemini-9"])),
-            (r#"{"object":"list","data":[{"id":"a"},{"id":"b"}]}"#, Some(&["a", "b"])),
-            (r#"[{"id":"a"}]"#, Some(&["a"])),
-            (r#"{"models":[{"name":"llama3:8b"}]}"#, Some(&["llama3:8b"])),
-            (r#"["a","a"]"#, Some(&["a"])),
-            (r#"{"data":[]}"#, Some(&[])),
-            (r#"{"hello":1}"#, None),
-            ("<html>", None),
-        ];
-        for (body, wanted) in cases {
-            let served = read_listing(body.as_bytes())
-                .map(|models| models.into_iter().map(|model| model.served).collect::<Vec<_>>());
-            assert_eq!(served, wanted.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect()), "{body}");
-        }
-    }
-
-    #[test]
-    fn likely_bases_add_and_remove() {
-        assert_eq!(likely_bases("http://h:1/")[0], "http://h:1/v1");
-        assert!(likely_bases("https://h/v1/chat/completions").contains(&"https://h/v1".to_owned()));
-        assert!(!likely_bases("https://h/v1").contains(&"https://h/v1".to_owned()));
     }
 }

@@ -1,11 +1,18 @@
 //! HTTP to providers, behind a small trait so that tests can put their own wire in its place.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use bytes::Bytes;
-use futures_util::{StreamExt, TryFutureExt, TryStreamExt, future::BoxFuture, stream::BoxStream};
-use http::{HeaderMap, Method};
+use futures_util::{
+    StreamExt, TryFutureExt, TryStreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use http::{HeaderMap, Method, header};
 use secrecy_header::Headers;
+use tokio_util::io::{ReaderStream, StreamReader};
+
+use crate::api::coding::{Coding, undone};
 
 /// A request to a provider.
 pub(crate) struct Outgoing {
@@ -63,6 +70,8 @@ impl Reqwest {
                 .user_agent(concat!("benchwarmers/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(Duration::from_secs(10))
                 .redirect(reqwest::redirect::Policy::none())
+                // Undone here: reqwest knows zlib's deflate only, and some servers send it bare.
+                .no_deflate()
                 .tcp_nodelay(true)
                 .pool_idle_timeout(Duration::from_secs(90))
         };
@@ -75,19 +84,39 @@ impl Transport for Reqwest {
         let client = if catalog::is_loopback(&request.url) { &self.loopback } else { &self.remote };
         let sent = client
             .request(request.method, &request.url)
+            .header(header::ACCEPT_ENCODING, "gzip, br, deflate, zstd")
             .headers(request.headers.0)
             .body(request.body)
             .send()
             .map_err(|error| classify(&error));
         Box::pin(async move {
             let response = sent.await?;
-            Ok(Incoming {
-                status: response.status().as_u16(),
-                headers: response.headers().clone(),
-                body: response.bytes_stream().map_err(|error| classify(&error)).boxed(),
-            })
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            let body = response.bytes_stream().map_err(|error| classify(&error)).boxed();
+            let is_deflate = headers
+                .get(header::CONTENT_ENCODING)
+                .is_some_and(|coding| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"deflate"));
+            Ok(Incoming { status, headers, body: if is_deflate { undeflated(body) } else { body } })
         })
     }
+}
+
+/// The caps are the reader's.
+fn undeflated(
+    body: BoxStream<'static, Result<Bytes, SendError>>,
+) -> BoxStream<'static, Result<Bytes, SendError>> {
+    let opened = async move {
+        let coded = Box::new(StreamReader::new(body.map_err(io::Error::other)));
+        let plain = undone(coded, &[Coding::Deflate], usize::MAX, usize::MAX).await.map_err(damaged)?;
+        Ok(ReaderStream::new(plain).map_err(damaged))
+    };
+    stream::once(opened).try_flatten().boxed()
+}
+
+fn damaged(error: io::Error) -> SendError {
+    error.downcast().unwrap_or_else(|_| {
+        SendError::Other("the answer's deflate coding is damaged or not whole".to_owned())
+    })
 }
 
 /// Reads the cause chain: reqwest's own text names the URL, which may hold secrets.

@@ -5,9 +5,11 @@ use catalog::{Model, ModelRole};
 use super::SeatingInput;
 
 /// Why a member's or nominee's role or facts keep it from this prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     Role,
+    /// Its API cannot say what the prompt holds.
+    Barred(String),
     /// Unknown counts as no: a model that cannot see answers about an image it never had.
     Images(Option<bool>),
     Documents(Option<bool>),
@@ -21,6 +23,8 @@ pub(crate) fn unfit(model: &Model, input: &SeatingInput<'_>) -> Option<Unfit> {
     let lacks = |held: bool, fact: Option<bool>| held && fact != Some(true);
     if !model.role.sits() {
         Some(Unfit::Role)
+    } else if let Some(why) = (input.barred)(model) {
+        Some(Unfit::Barred(why))
     } else if lacks(input.has_images, facts.vision) {
         Some(Unfit::Images(facts.vision))
     } else if lacks(input.documents, facts.pdf) {
@@ -41,6 +45,7 @@ impl Unfit {
     pub(super) fn why(self, model: &Model) -> String {
         let (does_not, not_known, fact, known) = match self {
             Unfit::Role => return format!("its role is {}; such a model never sits", model.role.name()),
+            Unfit::Barred(why) => return why,
             Unfit::NothingToSee => return "its role is vision and the request holds no image".to_owned(),
             Unfit::Images(known) => ("does not see images", "not known to see images", "vision", known),
             Unfit::Documents(known) => {
@@ -53,9 +58,10 @@ impl Unfit {
     }
 
     /// The code of a refusal for which this is why; `None` when the request is not to blame.
-    pub(super) fn code(self) -> Option<&'static str> {
+    pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Unfit::Role => None,
+            Unfit::Barred(_) => Some("content_not_taken"),
             Unfit::Images(_) | Unfit::NothingToSee => Some("images_not_seen"),
             Unfit::Documents(_) => Some("documents_not_read"),
             Unfit::Audio(_) => Some("audio_not_heard"),

@@ -87,6 +87,7 @@ impl Bench {
             has_images: self.has_images,
             documents: self.documents,
             audio: self.audio,
+            barred: &|_| None,
             estimate_tokens: self.estimate,
             nominees: &self.with,
             now_ms: self.now_ms,

@@ -32,6 +32,7 @@ fn most_stale(bench: &mut Bench, panels: usize, in_flight: usize) -> usize {
             has_images: false,
             documents: false,
             audio: false,
+            barred: &|_| None,
             estimate_tokens: 1,
             nominees: &[],
             now_ms: bench.now_ms,

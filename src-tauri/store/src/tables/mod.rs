@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod calls;
 pub(crate) mod panels;
 pub(crate) mod record;
+pub(crate) mod responses;
 pub(crate) mod search;
 pub(crate) mod seats;
 pub(crate) mod setup;

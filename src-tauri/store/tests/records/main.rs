@@ -12,6 +12,7 @@ mod load;
 mod migration;
 mod panels;
 mod record;
+mod responses;
 mod search;
 mod setup;
 mod text;

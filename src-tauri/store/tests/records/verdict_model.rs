@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use proptest::{collection::vec, option, prelude::*};
-use store::{AliasRecord, CallRow, ClearOutcome, NewVerdict, RecordFilter, StoredCall, VerdictOutcome};
+use store::{
+    AliasRecord, CallRow, ClearOutcome, Judged, NewVerdict, RecordFilter, StoredCall, VerdictOutcome,
+};
 
 use crate::harness::{Folder, START, call, panel};
 
@@ -93,6 +95,11 @@ fn texts(of: &Option<Vec<u8>>) -> Option<Vec<String>> {
     of.as_ref().map(|of| of.iter().map(|claim| format!("claim {claim}")).collect())
 }
 
+fn judged_before(model: &Model, at: usize) -> Judged {
+    let was = model.standing[at].as_ref().map(|said| said.useful);
+    Judged { alias: CALLS[at].1.to_owned(), shape: "general".to_owned(), was }
+}
+
 fn said(row: store::VerdictRow) -> Said {
     Said { useful: row.useful, note: row.note, real: row.real, wrong: row.false_claims }
 }
@@ -127,7 +134,8 @@ proptest! {
                     let outcome = store.give_verdict(new.clone()).blocking_wait().unwrap();
                     match outcome {
                         VerdictOutcome::UnknownCall => prop_assert_eq!(at, CALLS.len()),
-                        VerdictOutcome::Given { recorded, verdict } => {
+                        VerdictOutcome::Given { recorded, verdict, judged } => {
+                            prop_assert_eq!(judged, judged_before(&model, at));
                             prop_assert_eq!(recorded, model.give(at, &new));
                             prop_assert_eq!(Some(&said(verdict)), model.standing[at].as_ref());
                         }
@@ -135,10 +143,11 @@ proptest! {
                 }
                 Step::Clear { at } => {
                     let outcome = store.clear_verdict(call_name(at), "window".to_owned());
-                    let expected = match at {
-                        3 => ClearOutcome::UnknownCall,
-                        _ if model.clear(at) => ClearOutcome::Cleared,
-                        _ => ClearOutcome::NothingStood,
+                    let judged = (at < CALLS.len()).then(|| judged_before(&model, at));
+                    let expected = match judged {
+                        None => ClearOutcome::UnknownCall,
+                        Some(judged) if model.clear(at) => ClearOutcome::Cleared(judged),
+                        Some(_) => ClearOutcome::NothingStood,
                     };
                     prop_assert_eq!(outcome.blocking_wait().unwrap(), expected);
                 }

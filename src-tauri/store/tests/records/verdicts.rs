@@ -1,4 +1,6 @@
-use store::{ClearOutcome, NewVerdict, PanelRow, StoredCall, VerdictEvent, VerdictOutcome, VerdictRow};
+use store::{
+    ClearOutcome, Judged, NewVerdict, PanelRow, StoredCall, VerdictEvent, VerdictOutcome, VerdictRow,
+};
 
 use crate::harness::{Folder, START, call, done, failed_call, panel, write_panel};
 
@@ -18,6 +20,12 @@ fn absent_keeps_the_same_writes_nothing_and_a_later_one_supersedes() {
     let give = |verdict| store.give_verdict(verdict).blocking_wait().unwrap();
     let clear = |call: &str| store.clear_verdict(call.to_owned(), "cli".to_owned()).blocking_wait().unwrap();
 
+    let judged = |was| Judged { alias: "alpha".to_owned(), shape: "general".to_owned(), was };
+    let given = |recorded, verdict: &VerdictRow, was| VerdictOutcome::Given {
+        recorded,
+        verdict: verdict.clone(),
+        judged: judged(was),
+    };
     let first = VerdictRow {
         call: "p1.member1".to_owned(),
         useful: true,
@@ -27,16 +35,16 @@ fn absent_keeps_the_same_writes_nothing_and_a_later_one_supersedes() {
         by: "window".to_owned(),
         at_ms: START,
     };
-    let given = NewVerdict {
+    let new = NewVerdict {
         note: Some("good".to_owned()),
         real: claims(&["it scatters"]),
         ..verdict("p1.member1", true)
     };
-    assert_eq!(give(given.clone()), VerdictOutcome::Given { recorded: true, verdict: first.clone() });
+    assert_eq!(give(new.clone()), given(true, &first, None));
 
     folder.advance(10);
-    let same = VerdictOutcome::Given { recorded: false, verdict: first.clone() };
-    assert_eq!(give(given), same, "the same again");
+    let same = given(false, &first, Some(true));
+    assert_eq!(give(new), same, "the same again");
     assert_eq!(give(verdict("p1.member1", true)), same, "the same by what is absent");
 
     let second = VerdictRow {
@@ -45,12 +53,12 @@ fn absent_keeps_the_same_writes_nothing_and_a_later_one_supersedes() {
         at_ms: START + 10,
         ..first.clone()
     };
-    let given = NewVerdict { false_claims: claims(&["by ozone"]), ..verdict("p1.member1", false) };
-    assert_eq!(give(given), VerdictOutcome::Given { recorded: true, verdict: second.clone() });
+    let new = NewVerdict { false_claims: claims(&["by ozone"]), ..verdict("p1.member1", false) };
+    assert_eq!(give(new), given(true, &second, Some(true)));
     assert_eq!(store.call("p1.member1").unwrap().unwrap().verdict, Some(second.clone()));
 
     folder.advance(10);
-    assert_eq!(clear("p1.member1"), ClearOutcome::Cleared);
+    assert_eq!(clear("p1.member1"), ClearOutcome::Cleared(judged(Some(false))));
     assert_eq!(clear("p1.member1"), ClearOutcome::NothingStood);
     assert_eq!(store.call("p1.member1").unwrap().unwrap().verdict, None);
 
@@ -64,7 +72,7 @@ fn absent_keeps_the_same_writes_nothing_and_a_later_one_supersedes() {
         ..first.clone()
     };
     let outcome = give(verdict("p1.member1", false));
-    assert_eq!(outcome, VerdictOutcome::Given { recorded: true, verdict: third.clone() });
+    assert_eq!(outcome, given(true, &third, None));
 
     let event = |row: &VerdictRow| VerdictEvent {
         at_ms: row.at_ms,

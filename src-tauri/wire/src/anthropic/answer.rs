@@ -8,7 +8,7 @@ use crate::{
     error::UpstreamError,
     failure,
     model::{Event, Finish},
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
     usage::Usage,
 };
 
@@ -26,6 +26,12 @@ pub(super) struct Answer {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
+    const ARGUMENTS: Written =
+        Written { holders: &["content_block", "content"], kind: Some("tool_use"), name: "input" };
+
+    fn is_said_in(event: &str) -> bool {
+        event.starts_with("message_") || event.starts_with("content_block_")
+    }
 
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if let Some(error) = failure::inside(value) {

@@ -88,8 +88,9 @@ impl Blocks {
                     kind: CallKind::Function,
                     signature: None,
                 }));
-                let given = block.get("input").and_then(Value::as_object).filter(|input| !input.is_empty());
-                let given = given.map(|input| Value::Object(input.clone()).to_string());
+                // An object, as its text.
+                let given = block.get("input").and_then(Value::as_str).filter(|input| !is_empty(input));
+                let given = given.map(str::to_owned);
                 self.calls.push(Call { given, ..Call::default() });
                 Kind::Call(ours)
             }
@@ -205,6 +206,11 @@ fn push_text(text: &str, event: impl Fn(String) -> Event, out: &mut Vec<Event>) 
     if !text.is_empty() {
         out.push(event(text.to_owned()));
     }
+}
+
+/// `""` and `{}`: what every streamed call begins with.
+fn is_empty(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}'))
 }
 
 fn is_object(text: &str) -> bool {

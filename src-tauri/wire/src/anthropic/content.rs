@@ -3,7 +3,6 @@
 use serde_json::value::RawValue;
 
 use crate::{
-    caller,
     dialect::Dialect,
     error::ApiError,
     json::{self, Object, Place},
@@ -72,9 +71,6 @@ fn block(raw: &RawValue, role: Role, place: Place<'_>, unplaced: &mut Fields) ->
         "tool_use" => Content::ToolCall(call(&mut fields, place)?),
         "tool_result" if role != Role::User => return Err(misplaced("user")),
         "tool_result" => Content::ToolResult(result(&mut fields, place, unplaced)?),
-        "container_upload" => {
-            return Err(caller::uploaded(place.field("file_id"), "a document or an image"));
-        }
         _ => return Ok(vendor(kind, raw)),
     };
     let mut part = Part::new(content);
@@ -142,8 +138,8 @@ fn image(fields: &mut Object<'_>, place: Place<'_>) -> Result<Source, ApiError> 
             })
         }
         "url" => url(&mut source, place),
-        "file" => Err(caller::uploaded(place.field("file_id"), "base64")),
-        _ => Err(place.field("type").expected("base64 or url")),
+        "file" => Ok(Source::File(required(&mut source, "file_id", place)?)),
+        _ => Err(place.field("type").expected("base64, url or file")),
     }
 }
 
@@ -172,8 +168,8 @@ fn document(fields: &mut Object<'_>, place: Place<'_>) -> Result<Option<Document
                 None => return Ok(None),
             }
         }
-        "file" => return Err(caller::uploaded(place.field("file_id"), "base64")),
-        _ => return Err(place.field("type").expected("base64, url, text or content")),
+        "file" => Source::File(required(&mut source, "file_id", place)?),
+        _ => return Err(place.field("type").expected("base64, url, text, content or file")),
     };
     Ok(Some(Document { source, name }))
 }

@@ -27,9 +27,11 @@ pub(super) fn shape(error: &ApiError, request_id: Option<&str>, bench: Option<&V
 /// The word for 503 is the API's own type; no message of ours holds it.
 fn kind_word(error: &ApiError) -> &'static str {
     match error.kind {
-        Kind::InvalidRequest | Kind::MethodNotAllowed | Kind::Timeout | Kind::UnsupportedMediaType => {
-            "invalid_request_error"
-        }
+        Kind::InvalidRequest
+        | Kind::HeadTooLarge
+        | Kind::MethodNotAllowed
+        | Kind::Timeout
+        | Kind::UnsupportedMediaType => "invalid_request_error",
         Kind::Authentication => "authentication_error",
         Kind::Permission => "permission_error",
         Kind::NotFound => "not_found_error",

@@ -5,7 +5,7 @@ mod options;
 mod relay;
 mod thinking;
 mod tools;
-mod tree;
+pub(super) mod tree;
 mod turns;
 
 pub(super) use relay::relay;
@@ -49,9 +49,4 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     body.extend(options.others);
     let body = json::to_vec(&Node::Map(body));
     Encoded { path: PATH.to_owned(), headers: HEADERS.to_vec(), body, notices, restore }
-}
-
-/// Whether the served model is one of Anthropic's own, and not another behind the same API.
-fn is_claude(target: &Target) -> bool {
-    target.served.to_ascii_lowercase().contains("claude")
 }

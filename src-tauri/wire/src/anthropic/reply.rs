@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::usage as wire_usage;
+use super::{member::tree::Node, usage as wire_usage};
 use crate::{
-    custom,
+    arguments, custom,
     dialect::Dialect,
     format::ReplyHead,
     json as text,
     model::{CallKind, Content, Finish, Reply, ToolCall},
+    raw::Raw,
     usage::Usage,
 };
 
@@ -20,7 +21,6 @@ pub(super) fn whole(head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> V
     let refused = reply.parts.iter().any(|part| matches!(part.content, Content::Refusal(_)));
     let reason = stop_reason(reply.finish.unwrap_or(Finish::Stop), has_calls, refused);
     let mut fields = message(head);
-    fields.insert("content".to_owned(), Value::Array(content(reply)));
     fields.insert("stop_reason".to_owned(), json!(reason));
     // Where the member counted nothing the gateway's estimate stands.
     let usage = Usage { input: reply.usage.input.or(head.input_tokens), ..reply.usage };
@@ -28,7 +28,7 @@ pub(super) fn whole(head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> V
     if let Some(bench) = bench {
         fields.insert("bench".to_owned(), bench.clone());
     }
-    text::to_vec(&fields)
+    text::to_vec(&Node::from_object(Value::Object(fields)).with("content", Node::List(content(reply))))
 }
 
 /// A message before anything is in it.
@@ -42,10 +42,10 @@ pub(super) fn message(head: &ReplyHead) -> Map<String, Value> {
     fields
 }
 
-fn content(reply: &Reply) -> Vec<Value> {
-    let mut blocks: Vec<Value> = Vec::new();
+fn content(reply: &Reply) -> Vec<Node> {
+    let mut blocks: Vec<Node> = Vec::new();
     for part in &reply.parts {
-        blocks.push(match &part.content {
+        let block = match &part.content {
             Content::Text(text) | Content::Refusal(text) if text.is_empty() => continue,
             Content::Text(text) | Content::Refusal(text) => json!({ "type": "text", "text": text }),
             Content::Thinking(thinking) => {
@@ -56,7 +56,9 @@ fn content(reply: &Reply) -> Vec<Value> {
                 json!({ "type": "redacted_thinking", "data": seal.to_caller() })
             }
             Content::ToolCall(call) => {
-                json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input(call) })
+                let block = json!({ "type": "tool_use", "id": call.id, "name": call.name });
+                blocks.push(Node::from_object(block).with("input", Node::Raw(input(call))));
+                continue;
             }
             Content::Image(_) => json!({ "type": "text", "text": NO_IMAGE }),
             Content::Vendor { dialect: Dialect::Anthropic, kind, raw } => {
@@ -64,16 +66,20 @@ fn content(reply: &Reply) -> Vec<Value> {
                     cite(&mut blocks, raw.value());
                     continue;
                 }
-                raw.value()
+                blocks.push(Node::Raw(raw.clone()));
+                continue;
             }
             _ => continue,
-        });
+        };
+        blocks.push(Node::Value(block));
     }
     blocks
 }
 
-fn cite(blocks: &mut [Value], citation: Value) {
-    if let Some(block) = blocks.last_mut().filter(|block| block["type"] == "text") {
+fn cite(blocks: &mut [Node], citation: Value) {
+    if let Some(Node::Value(block)) = blocks.last_mut()
+        && block["type"] == "text"
+    {
         match block.get_mut("citations").and_then(Value::as_array_mut) {
             Some(citations) => citations.push(citation),
             None => block["citations"] = json!([citation]),
@@ -81,15 +87,13 @@ fn cite(blocks: &mut [Value], citation: Value) {
     }
 }
 
-/// An object, always: arguments that were cut off or are none are `{}`.
-fn input(call: &ToolCall) -> Value {
-    if call.kind == CallKind::Custom {
-        return serde_json::from_str(&custom::arguments(&call.arguments)).unwrap_or_default();
-    }
-    match serde_json::from_str(&call.arguments) {
-        Ok(Value::Object(input)) => Value::Object(input),
-        _ => json!({}),
-    }
+/// An object, always, as it was written: arguments that were cut off or are none are `{}`.
+fn input(call: &ToolCall) -> Raw {
+    let given = match call.kind {
+        CallKind::Custom => arguments::as_object(&custom::arguments(&call.arguments), "input"),
+        CallKind::Function => arguments::as_object(&call.arguments, "input"),
+    };
+    given.unwrap_or_else(|_| Raw::from(&json!({})))
 }
 
 /// A call that was made outweighs a plain stop.

@@ -249,7 +249,7 @@ impl EventEncoder for EventWriter {
 
     fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8> {
         let mut out = Vec::new();
-        sse::write(&mut out, Some("error"), &error::shape(error, None, bench).to_string());
+        sse::write_json(&mut out, Some("error"), &error::shape(error, None, bench));
         out
     }
 }
@@ -264,5 +264,5 @@ fn write(out: &mut Vec<u8>, kind: &str, fields: Value) {
     if let Value::Object(fields) = fields {
         event.extend(fields);
     }
-    sse::write(out, Some(kind), &Value::Object(event).to_string());
+    sse::write_json(out, Some(kind), &event);
 }

@@ -10,7 +10,7 @@ use crate::{
     failure,
     model::{Content, Event, Finish, Seal, Source, Thinking},
     openai::usage as wire_usage,
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
     usage::Usage,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Answer {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
+    const ARGUMENTS: Written =
+        Written { holders: &["function", "function_call"], kind: None, name: "arguments" };
 
     fn read(&mut self, _event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         self.read_value(value, out).map(|()| Step::GoOn)

@@ -3,7 +3,6 @@
 use serde_json::value::RawValue;
 
 use crate::{
-    caller,
     dialect::Dialect,
     error::ApiError,
     json::{self, Object, Place},
@@ -120,7 +119,7 @@ fn document(fields: &Object<'_>, place: Place<'_>) -> Result<Option<Document>, A
     let file = Object::read(raw, place)?;
     let string = |name| file.get(name).map(|raw| json::string(raw, place.field(name))).transpose();
     match (string("file_data")?, string("file_id")?) {
-        (None, Some(_)) => Err(caller::uploaded(place.field("file_id"), "file_data")),
+        (None, Some(id)) => Ok(Some(Document { source: Source::File(id), name: string("filename")? })),
         (None, None) => Ok(None),
         (Some(data), _) => {
             let name = string("filename")?;

@@ -27,7 +27,8 @@ const OURS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     let Prepared { request, options, mut notices, restore } = prepare(request, target, &RULES);
     notices.extend(more_notices(&request, target));
-    let body = Body { request: &request, target, options: options::merged(&request, target, options) };
+    let options = options::merged(&request, target, options, &mut notices);
+    let body = Body { request: &request, target, options };
     let body = json::to_vec(&body);
     Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore }
 }

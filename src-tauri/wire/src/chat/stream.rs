@@ -1,6 +1,7 @@
 //! A reply to a caller, chunk by chunk.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Value, json};
 
 use super::reply::{envelope, finish_word, redacted, signed};
 use crate::{
@@ -13,10 +14,14 @@ use crate::{
     usage::Usage,
 };
 
+const CHUNK: &str = "chat.completion.chunk";
+
 /// Writes `chat.completion.chunk`s. The role is on the first only, the finish reason on its own, usage after
 /// it with no choices.
 pub(super) struct ChunkWriter {
     head: ReplyHead,
+    /// The reply's id in chat's spelling.
+    id: String,
     role_sent: bool,
     /// The kind of each call, by its index.
     calls: Vec<CallKind>,
@@ -27,6 +32,7 @@ pub(super) struct ChunkWriter {
 impl ChunkWriter {
     pub fn new(head: ReplyHead) -> Self {
         ChunkWriter {
+            id: format!("chatcmpl-{}", head.id),
             head,
             role_sent: false,
             calls: Vec::new(),
@@ -35,13 +41,16 @@ impl ChunkWriter {
         }
     }
 
-    fn delta(&mut self, name: &str, value: Value) -> Vec<u8> {
-        let mut delta = Map::new();
-        if !std::mem::replace(&mut self.role_sent, true) {
-            delta.insert("role".to_owned(), json!("assistant"));
-        }
-        delta.insert(name.to_owned(), value);
-        self.chunk(json!([{ "index": 0, "delta": delta, "finish_reason": null }]), None)
+    /// Nearly every chunk is one of these: it is written without building a value.
+    fn delta(&mut self, name: &'static str, value: impl Serialize) -> Vec<u8> {
+        let has_role = !std::mem::replace(&mut self.role_sent, true);
+        event(&DeltaChunk {
+            id: &self.id,
+            object: CHUNK,
+            created: self.head.created,
+            model: &self.head.model,
+            choices: [DeltaChoice { index: 0, delta: Delta { has_role, name, value }, finish_reason: () }],
+        })
     }
 
     fn call(&mut self, start: &CallStart) -> Vec<u8> {
@@ -71,7 +80,7 @@ impl ChunkWriter {
     }
 
     fn chunk(&self, choices: Value, more: Option<(&str, Value)>) -> Vec<u8> {
-        let mut chunk = envelope(&self.head, "chat.completion.chunk");
+        let mut chunk = envelope(&self.head, CHUNK);
         chunk.insert("choices".to_owned(), choices);
         if let Some((name, value)) = more {
             chunk.insert(name.to_owned(), value);
@@ -83,9 +92,9 @@ impl ChunkWriter {
 impl EventEncoder for ChunkWriter {
     fn event(&mut self, event: &Event) -> Vec<u8> {
         match event {
-            Event::Text(piece) => self.delta("content", json!(piece)),
-            Event::Refusal(piece) => self.delta("refusal", json!(piece)),
-            Event::Thinking(piece) => self.delta("reasoning_content", json!(piece)),
+            Event::Text(piece) => self.delta("content", piece),
+            Event::Refusal(piece) => self.delta("refusal", piece),
+            Event::Thinking(piece) => self.delta("reasoning_content", piece),
             Event::ThinkingSignature(seal) => self.delta("reasoning_details", json!([signed(None, seal)])),
             Event::Redacted { seal, id } => {
                 self.delta("reasoning_details", json!([redacted(seal, id.as_deref())]))
@@ -137,8 +146,43 @@ impl EventEncoder for ChunkWriter {
     }
 }
 
-fn event(value: &Value) -> Vec<u8> {
+/// Members in the order of [`envelope`].
+#[derive(Serialize)]
+struct DeltaChunk<'a, V> {
+    id: &'a str,
+    object: &'static str,
+    created: i64,
+    model: &'a str,
+    choices: [DeltaChoice<V>; 1],
+}
+
+#[derive(Serialize)]
+struct DeltaChoice<V> {
+    index: u8,
+    delta: Delta<V>,
+    /// `null`
+    finish_reason: (),
+}
+
+struct Delta<V> {
+    has_role: bool,
+    name: &'static str,
+    value: V,
+}
+
+impl<V: Serialize> Serialize for Delta<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut delta = serializer.serialize_map(None)?;
+        if self.has_role {
+            delta.serialize_entry("role", "assistant")?;
+        }
+        delta.serialize_entry(self.name, &self.value)?;
+        delta.end()
+    }
+}
+
+fn event(value: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::new();
-    sse::write(&mut out, None, &value.to_string());
+    sse::write_json(&mut out, None, value);
     out
 }

@@ -7,7 +7,7 @@ use crate::{
     failure,
     model::{Event, Finish},
     openai::usage as wire_usage,
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
 };
 
 #[derive(Default)]
@@ -19,6 +19,7 @@ pub(super) struct Answer {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
+    const ARGUMENTS: Written = Written::NOWHERE;
 
     fn read(&mut self, _event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if let Some(error) = failure::inside(value) {

@@ -104,6 +104,6 @@ impl EventEncoder for ChunkWriter {
 
 fn event(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
-    sse::write(&mut out, None, &value.to_string());
+    sse::write_json(&mut out, None, value);
     out
 }

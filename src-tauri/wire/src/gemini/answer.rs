@@ -8,7 +8,7 @@ use crate::{
     error::{Class, UpstreamError},
     failure,
     model::{CallKind, CallStart, Event, Finish, Seal},
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
     usage::Usage,
 };
 
@@ -25,6 +25,8 @@ pub(super) struct Answer {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
+    const ARGUMENTS: Written =
+        Written { holders: &["functionCall", "function_call"], kind: None, name: "args" };
 
     fn read(&mut self, _event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         self.read_value(value, out).map(|()| Step::GoOn)

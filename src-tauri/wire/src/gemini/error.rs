@@ -36,6 +36,7 @@ pub(super) fn shape(error: &ApiError, request_id: Option<&str>, bench: Option<&V
 fn status(kind: Kind) -> &'static str {
     match kind {
         Kind::InvalidRequest
+        | Kind::HeadTooLarge
         | Kind::MethodNotAllowed
         | Kind::Timeout
         | Kind::TooLarge

@@ -4,10 +4,10 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::spelling::{self, Taken};
 use crate::{
-    caller,
     dialect::Dialect,
     error::ApiError,
     json::{self, Object, Place},
+    media,
     model::{Audio, Content, Document, Image, Source},
 };
 
@@ -20,6 +20,7 @@ pub(super) fn inline(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Re
         .ok_or_else(|| place.field("mimeType").expected("string"))?;
     let data = string(&mut fields, "data", place)?.ok_or_else(|| place.field("data").expected("string"))?;
     let name = string(&mut fields, "displayName", place)?;
+    let data = media::usual_base64(data);
     Ok(medium(media_type.clone(), Source::Base64 { media_type, data }, name, part))
 }
 
@@ -32,13 +33,12 @@ pub(super) fn file(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Resu
     let name = string(&mut fields, "displayName", place)?;
     let lower = uri.to_ascii_lowercase();
     let is_http = lower.starts_with("http://") || lower.starts_with("https://");
-    // Google's own store answers only to the account that uploaded it.
-    if !is_http || lower.contains("generativelanguage.googleapis.com/") {
-        return Err(caller::uploaded(place.field("fileUri"), "inlineData"));
-    }
     let media_type =
         media_type.or_else(|| guessed(&uri).map(str::to_owned)).unwrap_or_else(|| "video/*".to_owned());
-    Ok(medium(media_type, Source::Url(uri), name, part))
+    // Google's own store answers only to the account that uploaded it.
+    let is_kept = !is_http || lower.contains("generativelanguage.googleapis.com/");
+    let source = if is_kept { Source::File(uri) } else { Source::Url(uri) };
+    Ok(medium(media_type, source, name, part))
 }
 
 fn string(fields: &mut Object<'_>, name: &'static str, place: Place<'_>) -> Result<Option<String>, ApiError> {
@@ -49,7 +49,10 @@ fn medium(media_type: String, source: Source, name: Option<String>, part: &RawVa
     match media_type.split('/').next().unwrap_or_default() {
         "image" => Content::Image(Image { source, detail: None }),
         "audio" => Content::Audio(Audio { source, format: format_of(&media_type).to_owned() }),
-        "video" => Content::Vendor { dialect: Dialect::Gemini, kind: "video".to_owned(), raw: part.into() },
+        // What a kept file is needs no telling apart: nobody else can read it.
+        "video" if !matches!(source, Source::File(_)) => {
+            Content::Vendor { dialect: Dialect::Gemini, kind: "video".to_owned(), raw: part.into() }
+        }
         _ => Content::Document(Document { source, name }),
     }
 }

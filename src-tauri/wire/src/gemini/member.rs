@@ -1,6 +1,6 @@
 //! A [`Request`] into the body a member is asked with, built anew or edited in place.
 
-mod node;
+pub(super) mod node;
 mod options;
 mod tools;
 mod turns;
@@ -30,7 +30,7 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     tools::write(&request, &mut body, &mut notices);
     options::write(&request, target, options, &mut body, &mut notices);
     let body = json::to_vec(&Node::Object(body));
-    let path = path(&target.served, Form::Events);
+    let path = path(&target.served, method(Form::Events));
     Encoded { path, headers: Vec::new(), body, notices, restore }
 }
 
@@ -42,8 +42,7 @@ pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<E
     let mut body = relay::Body::new(unmarked.as_deref().unwrap_or(&text).as_bytes())?;
     let mut notices = Vec::new();
     if names_model {
-        let name = format!("models/{}", bare(&target.served));
-        body.set(&["model"], &serde_json::Value::from(name).to_string());
+        body.set(&["model"], &serde_json::Value::from(full_name(&target.served)).to_string());
     }
     body.remove("bench");
     body.remove("with");
@@ -55,7 +54,7 @@ pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<E
         body.set(&path, &limit.to_string());
         notices.push(Notice::new(field, format!("cut from {asked} to {limit}, the most this model writes")));
     }
-    let path = path(&target.served, request.form);
+    let path = path(&target.served, method(request.form));
     Ok(Encoded { path, headers: Vec::new(), body: body.into_bytes(), notices, restore: Restore::default() })
 }
 
@@ -79,20 +78,24 @@ fn marked<'a>(
     })
 }
 
-fn bare(served: &str) -> &str {
-    served.strip_prefix("models/").unwrap_or(served)
+/// `models/gemini-2.5-pro`; a tuned model's name has its own collection.
+pub(super) fn full_name(served: &str) -> String {
+    let has_collection = served.starts_with("models/") || served.starts_with("tunedModels/");
+    if has_collection { served.to_owned() } else { format!("models/{served}") }
 }
 
-/// `/models/gemini-2.5-pro:streamGenerateContent?alt=sse`; a tuned model's name has its own collection.
-fn path(served: &str, form: Form) -> String {
-    let method = match form {
+fn method(form: Form) -> &'static str {
+    match form {
         Form::Usual | Form::Generate => "generateContent",
         Form::Events => "streamGenerateContent?alt=sse",
         Form::Array => "streamGenerateContent",
-    };
-    let folder = if served.starts_with("tunedModels/") { "" } else { "models/" };
-    let mut path = format!("/{folder}");
-    for byte in bare(served).bytes() {
+    }
+}
+
+/// `/models/gemini-2.5-pro:streamGenerateContent?alt=sse`
+pub(super) fn path(served: &str, method: &str) -> String {
+    let mut path = "/".to_owned();
+    for byte in full_name(served).bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/@".contains(&byte) {
             path.push(char::from(byte));
         } else {

@@ -49,6 +49,7 @@ fn type_of(name: &str) -> Type {
 
 /// Kept raw, but a wrong type is still the caller's mistake and is said.
 const KNOWN: &[(&str, Type)] = &[
+    ("cachedContent", Type::String),
     ("safetySettings", Type::List),
     ("labels", Type::Object),
     ("store", Type::Bool),

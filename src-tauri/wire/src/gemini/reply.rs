@@ -1,23 +1,26 @@
 //! A whole reply to a caller, and what its pieces share with a streamed one.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use super::{media, seal, usage as wire_usage};
+use serde_json::{Value, json};
+
+use super::{media, member::node::Node, seal, usage as wire_usage};
 use crate::{
+    arguments,
     dialect::Dialect,
     format::ReplyHead,
     json as text,
     model::{Content, Finish, Reply, Seal, Thinking},
-    raw::Raw,
     usage::Usage,
 };
 
 pub(super) fn whole(head: &ReplyHead, reply: &Reply) -> Vec<u8> {
     let mut parts = Vec::new();
-    let mut candidate = Map::new();
+    let finish = finish_word(reply.finish.unwrap_or(Finish::Stop));
+    let mut about = vec![("finishReason", finish.into()), ("index", json!(0).into())];
     for (at, part) in reply.parts.iter().enumerate() {
         match &part.content {
-            Content::Text(text) | Content::Refusal(text) => parts.push(json!({ "text": text })),
+            Content::Text(text) | Content::Refusal(text) => parts.push(said(text)),
             Content::Thinking(Thinking { text, signature }) => {
                 let mut part = json!({ "text": text });
                 if !text.is_empty() {
@@ -26,63 +29,71 @@ pub(super) fn whole(head: &ReplyHead, reply: &Reply) -> Vec<u8> {
                 if let Some(seal) = signature {
                     part["thoughtSignature"] = json!(seal::to_caller(seal));
                 }
-                parts.push(part);
+                parts.push(part.into());
             }
-            Content::Redacted { seal, id } => parts.push(redacted(seal, id.as_deref())),
+            Content::Redacted { seal, id } => parts.push(redacted(seal, id.as_deref()).into()),
             // A call that was cut off has no form here.
             Content::ToolCall(_) if reply.is_cut_call(at) => {}
             Content::ToolCall(call) => {
                 parts.push(function_call(&call.id, &call.name, &call.arguments, call.signature.as_ref()));
             }
-            Content::Image(image) => parts.extend(media::part(&image.source, "image/png", None)),
+            Content::Image(image) => {
+                parts.extend(media::part(&image.source, "image/png", None).map(Node::from));
+            }
             Content::Vendor { dialect, kind, raw } if *dialect == Dialect::Gemini => {
+                let raw = Node::Raw(Cow::Borrowed(raw));
                 if is_metadata(kind) {
-                    candidate.insert(kind.clone(), raw.value());
+                    about.push((kind.as_str(), raw));
                 } else {
-                    parts.push(raw.value());
+                    parts.push(raw);
                 }
             }
             _ => {}
         }
     }
     if parts.is_empty() {
-        parts.push(json!({ "text": "" }));
+        parts.push(said(""));
     }
-    let mut fields = chunk(parts);
-    if let Some(Value::Object(first)) = fields.pointer_mut("/candidates/0") {
-        first.insert("finishReason".to_owned(), json!(finish_word(reply.finish.unwrap_or(Finish::Stop))));
-        first.insert("index".to_owned(), json!(0));
-        first.append(&mut candidate);
-    }
-    text::to_vec(&closed(fields, head, Some(reply.usage)))
+    text::to_vec(&chunk(head, Some(parts), about, Some(reply.usage), None))
 }
 
-/// `{"candidates": [{"content": {"parts": […], "role": "model"}}]}`
-pub(super) fn chunk(parts: Vec<Value>) -> Value {
-    json!({ "candidates": [{ "content": { "parts": parts, "role": "model" } }] })
+/// `{"candidates": [{"content": {"parts": […], "role": "model"}, …}], …}`: `about` stands beside the content, and
+/// what every piece ends with after the candidates.
+pub(super) fn chunk<'a>(
+    head: &'a ReplyHead,
+    parts: Option<Vec<Node<'a>>>,
+    about: Vec<(&'a str, Node<'a>)>,
+    usage: Option<Usage>,
+    bench: Option<&'a Value>,
+) -> Node<'a> {
+    let content = parts.map(|parts| {
+        ("content", Node::Object(vec![("parts", Node::List(parts)), ("role", Node::from("model"))]))
+    });
+    let candidate = content.into_iter().chain(about).collect();
+    let mut fields = vec![("candidates", Node::List(vec![Node::Object(candidate)]))];
+    fields.extend(usage.map(|usage| ("usageMetadata", wire_usage::write(usage).into())));
+    fields.push(("modelVersion", head.model.as_str().into()));
+    fields.push(("responseId", head.id.as_str().into()));
+    fields.extend(bench.map(|bench| ("bench", Node::Value(Cow::Borrowed(bench)))));
+    Node::Object(fields)
 }
 
-/// With what stands at the end of every piece.
-pub(super) fn closed(mut fields: Value, head: &ReplyHead, usage: Option<Usage>) -> Value {
-    if let Some(usage) = usage {
-        fields["usageMetadata"] = wire_usage::write(usage);
-    }
-    fields["modelVersion"] = json!(head.model);
-    fields["responseId"] = json!(head.id);
-    fields
+pub(super) fn said(text: &str) -> Node<'_> {
+    Node::Object(vec![("text", text.into())])
 }
 
-pub(super) fn function_call(id: &str, name: &str, arguments: &str, signature: Option<&Seal>) -> Value {
-    // A free-form tool's input and whatever else is no object go inside one.
-    let arguments =
-        Raw::new(arguments.to_owned()).map(|raw| raw.value()).filter(Value::is_object).unwrap_or_else(|| {
-            if arguments.trim().is_empty() { json!({}) } else { json!({ "input": arguments }) }
-        });
-    let mut part = json!({ "functionCall": { "id": id, "name": name, "args": arguments } });
-    if let Some(seal) = signature {
-        part["thoughtSignature"] = json!(seal::to_caller(seal));
-    }
-    part
+/// The arguments as they were written. A free-form tool's input and whatever else is no object go inside one.
+pub(super) fn function_call<'a>(
+    id: &'a str,
+    name: &'a str,
+    arguments: &str,
+    signature: Option<&Seal>,
+) -> Node<'a> {
+    let arguments = arguments::as_object(arguments, "input").unwrap_or_else(|text| text);
+    let call = vec![("id", id.into()), ("name", name.into()), ("args", Node::Raw(Cow::Owned(arguments)))];
+    let mut part = vec![("functionCall", Node::Object(call))];
+    part.extend(signature.map(|seal| ("thoughtSignature", seal::to_caller(seal).into())));
+    Node::Object(part)
 }
 
 pub(super) fn redacted(seal: &Seal, id: Option<&str>) -> Value {

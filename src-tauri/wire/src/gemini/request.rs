@@ -29,12 +29,6 @@ pub(super) fn decode(body: &[u8], route: &Route<'_>) -> Result<Request, ApiError
     if let Some(name) = request.model.strip_prefix("models/") {
         request.model = name.to_owned();
     }
-    if let Some(cached) = spelling::take(&mut fields, "cachedContent") {
-        return Err(ApiError::invalid(
-            "cached_content",
-            format!("{}: no member can read another account's cache; send its contents instead", cached.name),
-        ));
-    }
     system(&mut fields, &mut request)?;
     contents(&mut fields, &mut request)?;
     tools::read(&mut fields, &mut request)?;

@@ -1,7 +1,10 @@
 //! Signatures as Gemini's clients hold them: `thoughtSignature` is bytes, so whatever stands in it must be base64,
 //! our mark and other vendors' signatures too.
 
-use crate::model::{Content, Seal};
+use crate::{
+    media::decode,
+    model::{Content, Seal},
+};
 
 /// What Google documents for calls that never had a signature: they were made by another model.
 pub(super) const SKIP: &str = "skip_thought_signature_validator";
@@ -87,31 +90,6 @@ fn encode(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// Either alphabet, with or without padding: clients write bytes in either.
-fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=');
-    if digits.is_empty() || digits.len() % 4 == 1 {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    let (mut bits, mut held) = (0u32, 0);
-    for byte in digits.bytes() {
-        let byte = match byte {
-            b'-' => b'+',
-            b'_' => b'/',
-            byte => byte,
-        };
-        let digit = DIGITS.iter().position(|known| *known == byte)?;
-        bits = bits << 6 | u32::try_from(digit).ok()?;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xff) as u8);
-        }
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
 //! A reply to a caller, chunk by chunk: as server-sent events, or as one JSON array.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::{Value, json};
 
 use super::{
     error,
-    reply::{chunk, closed, finish_word, function_call, is_metadata, redacted},
+    member::node::Node,
+    reply::{chunk, finish_word, function_call, is_metadata, redacted, said},
     seal,
 };
 use crate::{
     dialect::Dialect,
     error::ApiError,
     format::{EventEncoder, ReplyHead, Silence},
+    json as text,
     model::{CallStart, Event, Finish, Form},
     sse,
     usage::Usage,
@@ -42,21 +44,20 @@ impl ChunkWriter {
         }
     }
 
-    fn part(&mut self, part: Value) -> Vec<u8> {
-        let mut fields = chunk(vec![part]);
-        fields["candidates"][0]["index"] = json!(0);
-        let fields = closed(fields, &self.head, None);
+    fn part<'a>(&'a mut self, part: impl Into<Node<'a>>) -> Vec<u8> {
+        let index = vec![("index", json!(0).into())];
+        let fields = text::to_vec(&chunk(&self.head, Some(vec![part.into()]), index, None, None));
         self.piece(&fields)
     }
 
-    fn piece(&mut self, fields: &Value) -> Vec<u8> {
+    fn piece(&mut self, fields: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         if self.head.form == Form::Array {
             let before = if std::mem::replace(&mut self.begun, true) { ",\r\n" } else { "[" };
             out.extend_from_slice(before.as_bytes());
-            out.extend_from_slice(fields.to_string().as_bytes());
+            out.extend_from_slice(fields);
         } else {
-            sse::write(&mut out, None, &fields.to_string());
+            sse::write(&mut out, None, &String::from_utf8_lossy(fields));
         }
         out
     }
@@ -73,7 +74,7 @@ impl EventEncoder for ChunkWriter {
     fn event(&mut self, event: &Event) -> Vec<u8> {
         let was_thought = std::mem::replace(&mut self.in_thought, matches!(event, Event::Thinking(_)));
         match event {
-            Event::Text(text) | Event::Refusal(text) => self.part(json!({ "text": text })),
+            Event::Text(text) | Event::Refusal(text) => self.part(said(text)),
             Event::Thinking(text) => self.part(json!({ "text": text, "thought": true })),
             Event::ThinkingSignature(seal) => {
                 let mut part = json!({ "text": "", "thoughtSignature": seal::to_caller(seal) });
@@ -103,11 +104,12 @@ impl EventEncoder for ChunkWriter {
                 self.part(json!({ "inlineData": { "mimeType": media_type, "data": data } }))
             }
             Event::Vendor { dialect, kind, raw } if *dialect == Dialect::Gemini => {
+                let raw = Node::Raw(Cow::Borrowed(raw));
                 if !is_metadata(kind) {
-                    return self.part(raw.value());
+                    return self.part(raw);
                 }
-                let fields = json!({ "candidates": [{ "index": 0, kind.as_str(): raw }] });
-                let fields = closed(fields, &self.head, None);
+                let about = vec![("index", json!(0).into()), (kind.as_str(), raw)];
+                let fields = text::to_vec(&chunk(&self.head, None, about, None, None));
                 self.piece(&fields)
             }
             Event::Usage(usage) => {
@@ -126,24 +128,20 @@ impl EventEncoder for ChunkWriter {
 
     /// There are no comments in an array, and clients of events count chunks.
     fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {
-        self.part(json!({ "text": "" }))
+        self.part(said(""))
     }
 
     fn finish(&mut self, usage: Usage, bench: Option<&Value>) -> Vec<u8> {
         self.usage.update(usage);
-        let mut fields = chunk(vec![json!({ "text": "" })]);
-        fields["candidates"][0]["finishReason"] = json!(finish_word(self.finish));
-        fields["candidates"][0]["index"] = json!(0);
-        let mut fields = closed(fields, &self.head, Some(self.usage));
-        if let Some(bench) = bench {
-            fields["bench"] = bench.clone();
-        }
+        let about = vec![("finishReason", finish_word(self.finish).into()), ("index", json!(0).into())];
+        let end = chunk(&self.head, Some(vec![said("")]), about, Some(self.usage), bench);
+        let fields = text::to_vec(&end);
         let out = self.piece(&fields);
         self.close(out)
     }
 
     fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8> {
-        let out = self.piece(&error::shape(error, None, bench));
+        let out = self.piece(&text::to_vec(&error::shape(error, None, bench)));
         self.close(out)
     }
 }

@@ -1,6 +1,6 @@
 //! What a turn is made of.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use crate::{
     dialect::Dialect,
@@ -185,6 +185,24 @@ impl Content {
     }
 }
 
+impl Document {
+    /// A document of text as text: what every model can read. `None` for any other.
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        match &self.source {
+            Source::Text(text) => Some(text.into()),
+            Source::Base64 { media_type, data } if crate::media::is_text(media_type) => {
+                String::from_utf8(crate::media::decode(data)?).ok().map(Cow::from)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether [`text`](Self::text) has something to give.
+    pub fn is_text(&self) -> bool {
+        self.text().is_some()
+    }
+}
+
 impl Source {
     /// An http(s) URL, or a `data:` URL taken apart; `None` for anything else.
     pub fn from_url(url: String) -> Option<Self> {
@@ -199,7 +217,7 @@ impl Source {
     }
 
     /// The URL, or a `data:` URL built of the parts; `None` for text and for a file's id.
-    pub fn to_url(&self) -> Option<std::borrow::Cow<'_, str>> {
+    pub fn to_url(&self) -> Option<Cow<'_, str>> {
         match self {
             Source::Url(url) => Some(url.as_str().into()),
             Source::Base64 { media_type, data } => Some(format!("data:{media_type};base64,{data}").into()),

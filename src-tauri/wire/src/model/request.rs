@@ -102,24 +102,14 @@ impl Request {
             .unwrap_or_default()
     }
 
-    /// Whether the request has tools, tool calls or tool results. A panel refuses those
-    /// (`… use bench/<name>:route`).
-    pub fn uses_tools(&self) -> bool {
-        !self.tools.is_empty()
-            || self.messages.iter().any(|message| {
-                message.role == Role::Tool
-                    || message
-                        .parts
-                        .iter()
-                        .any(|part| matches!(part.content, Content::ToolCall(_) | Content::ToolResult(_)))
-            })
+    /// Whether a turn holds a document that is no text: what a member must be known to take.
+    pub fn has_documents(&self) -> bool {
+        self.parts().any(|part| matches!(&part.content, Content::Document(document) if !document.is_text()))
     }
 
-    /// Every part that is no text, image, thinking, tool call or result: what a member must be able to take.
-    pub fn attachments(&self) -> impl Iterator<Item = &Part> {
-        self.parts().filter(|part| {
-            matches!(part.content, Content::Document(_) | Content::Audio(_) | Content::Vendor { .. })
-        })
+    /// Whether a turn holds sound.
+    pub fn has_audio(&self) -> bool {
+        self.parts().any(|part| matches!(part.content, Content::Audio(_)))
     }
 
     /// Every image of a turn, in order (those inside tool results are not among them).

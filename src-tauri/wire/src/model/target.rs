@@ -41,11 +41,17 @@ pub struct Kept {
     pub thinking: Option<String>,
 }
 
-/// What a member's server does otherwise than its dialect says. A closed set.
+/// What a member does otherwise than its dialect says. A closed set; which member has which is the caller's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// Takes `cache_control` though its dialect has none (a hub in front of Anthropic's models).
+    /// Takes `cache_control` though its dialect has none (a hub in front of models that know it).
     pub cache_marks: bool,
+    /// Takes how long a cache mark holds (`ttl`).
+    pub cache_ttl: bool,
+    /// Refuses earlier reasoning that carries no signature.
+    pub signed_thinking: bool,
+    /// How an Anthropic member is told to think.
+    pub thinking: ThinkingScale,
     /// Wants its reasoning back on assistant turns that call tools.
     pub reasoning_back: bool,
     /// Takes one system turn, the first.
@@ -54,6 +60,23 @@ pub struct Quirks {
     pub alternate: bool,
     /// Knows the `developer` role.
     pub developer: bool,
+    /// Takes the output budget as `max_completion_tokens` and refuses `max_tokens`.
+    pub completion_budget: bool,
+    /// Samples as it likes: refuses `temperature`, `top_p`, penalties and their like.
+    pub own_sampling: bool,
+}
+
+/// How much a member of the Anthropic dialect should think.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingScale {
+    /// As its own callers say it; from other dialects, a budget.
+    #[default]
+    AsAsked,
+    /// A budget in tokens, and nothing else.
+    Budget,
+    /// A level of effort; a budget is refused.
+    Effort,
 }
 
 impl Member {

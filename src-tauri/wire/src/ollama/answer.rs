@@ -1,14 +1,13 @@
 //! One JSON value of a reply, a stream's line or a whole answer, into events; and what must be remembered from
 //! one to the next.
 
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use crate::{
     error::{Class, UpstreamError},
     failure,
     model::{CallKind, CallStart, Event, Finish, Source},
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
     usage::Usage,
 };
 
@@ -26,20 +25,10 @@ pub(super) struct Answer {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Lines;
+    const ARGUMENTS: Written = Written { holders: &["function"], kind: None, name: "arguments" };
 
     fn read(&mut self, _event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
-        self.read_value(value, &[], out)
-    }
-
-    /// Arguments are objects here: their numbers stay as they were written only in the text.
-    fn read_text(&mut self, text: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
-        let has_calls = value.pointer("/message/tool_calls").or_else(|| value.get("tool_calls"));
-        let written: Line<'_> = match has_calls {
-            Some(Value::Array(_)) => serde_json::from_str(text).unwrap_or_default(),
-            _ => Line::default(),
-        };
-        let calls = written.message.and_then(|message| message.tool_calls).or(written.tool_calls);
-        self.read_value(value, &calls.unwrap_or_default(), out)
+        self.read_value(value, out)
     }
 
     fn has_begun(&self) -> bool {
@@ -68,15 +57,10 @@ impl reading::Answer for Answer {
 }
 
 impl Answer {
-    fn read_value(
-        &mut self,
-        value: &Value,
-        written: &[Option<Call<'_>>],
-        out: &mut Vec<Event>,
-    ) -> Result<Step, UpstreamError> {
+    fn read_value(&mut self, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if let Value::Array(values) = value {
             for value in values {
-                if self.read_value(value, &[], out)? == Step::Done {
+                if self.read_value(value, out)? == Step::Done {
                     return Ok(Step::Done);
                 }
             }
@@ -95,7 +79,7 @@ impl Answer {
         self.begun |= ["message", "response", "done"].iter().any(|name| value.get(name).is_some());
         // `/api/generate` has the message's fields at the top, and its text under a name of its own.
         let message = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
-        self.read_message(message, written, out);
+        self.read_message(message, out);
         self.read_usage(value, out);
         if value.get("done").and_then(Value::as_bool) != Some(true) {
             return Ok(Step::GoOn);
@@ -113,7 +97,7 @@ impl Answer {
         Ok(Step::Done)
     }
 
-    fn read_message(&mut self, message: &Value, written: &[Option<Call<'_>>], out: &mut Vec<Event>) {
+    fn read_message(&mut self, message: &Value, out: &mut Vec<Event>) {
         let text = |name: &str| message.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         out.extend(text("thinking").map(|text| Event::Thinking(text.to_owned())));
         let said = text("content").or_else(|| text("response"));
@@ -124,14 +108,13 @@ impl Answer {
                 out.push(Event::Image { media_type, data });
             }
         }
-        for (at, call) in list("tool_calls").enumerate() {
-            let written = written.get(at).and_then(|call| call.as_ref()?.function.as_ref()?.arguments);
-            self.read_call(call, written, out);
+        for call in list("tool_calls") {
+            self.read_call(call, out);
         }
     }
 
     /// A call is whole when it comes.
-    fn read_call(&mut self, call: &Value, written: Option<&RawValue>, out: &mut Vec<Event>) {
+    fn read_call(&mut self, call: &Value, out: &mut Vec<Event>) {
         let function = call.get("function").unwrap_or(call);
         let string = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let Some(name) = string(function, "name").filter(|name| !name.is_empty()) else {
@@ -148,12 +131,10 @@ impl Answer {
             kind: CallKind::Function,
             signature: None,
         }));
-        let arguments = match (function.get("arguments"), written) {
-            (None | Some(Value::Null), _) => String::new(),
-            // Some servers send the text of other dialects.
-            (Some(Value::String(text)), _) => text.clone(),
-            (Some(_), Some(written)) => written.get().to_owned(),
-            (Some(value), None) => value.to_string(),
+        let arguments = match function.get("arguments") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
         };
         if !arguments.is_empty() {
             out.push(Event::CallArguments { index, delta: arguments });
@@ -172,31 +153,4 @@ impl Answer {
             out.push(Event::Usage(usage));
         }
     }
-}
-
-/// A line's calls as they were written.
-#[derive(Default, Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, default)]
-    message: Option<Message<'a>>,
-    #[serde(borrow, default)]
-    tool_calls: Option<Vec<Option<Call<'a>>>>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    tool_calls: Option<Vec<Option<Call<'a>>>>,
-}
-
-#[derive(Deserialize)]
-struct Call<'a> {
-    #[serde(borrow, default)]
-    function: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
 }

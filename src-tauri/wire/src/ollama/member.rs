@@ -68,7 +68,7 @@ fn turn_notices(request: &Request, target: &Target, notices: &mut Vec<Notice>) {
         }
         for (part_at, part) in message.parts.iter().enumerate() {
             if let Content::ToolCall(call) = &part.content
-                && super::tools::as_object(&call.arguments, "arguments").is_err()
+                && crate::arguments::as_object(&call.arguments, "arguments").is_err()
             {
                 let place = request.part_place(at, part_at);
                 notices.push(Notice::new(place, "arguments that are no object, sent as text"));

@@ -3,8 +3,9 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{date, tools};
+use super::date;
 use crate::{
+    arguments,
     format::ReplyHead,
     json,
     model::{CallKind, Content, Finish, Form, Reply, Source},
@@ -76,7 +77,7 @@ struct Function {
 impl Called {
     pub fn new(index: usize, id: &str, name: &str, kind: CallKind, arguments: &str) -> Self {
         let arguments = match kind {
-            CallKind::Function => tools::as_object(arguments, "arguments").unwrap_or_else(|text| text),
+            CallKind::Function => arguments::as_object(arguments, "arguments").unwrap_or_else(|text| text),
             CallKind::Custom => Raw::from(&serde_json::json!({ "input": arguments })),
         };
         Called { id: id.to_owned(), function: Function { index, name: name.to_owned(), arguments } }

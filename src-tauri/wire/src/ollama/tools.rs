@@ -1,6 +1,4 @@
-//! A caller's `tools`, the calls of an assistant turn, and arguments as the object the dialect wants.
-
-use std::borrow::Cow;
+//! A caller's `tools` and the calls of an assistant turn.
 
 use serde_json::value::RawValue;
 
@@ -10,7 +8,7 @@ use crate::{
     ids::Matcher,
     json::{self, Object, Place},
     model::{CallKind, Content, Part, Request, Tool, ToolCall},
-    raw::{Fields, Raw},
+    raw::Fields,
 };
 
 pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
@@ -75,59 +73,10 @@ fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool,
     Ok(Tool::Function { name, namespace: None, description, parameters, strict: None, cache: None })
 }
 
-/// The arguments as one JSON object on one line, key order and number text untouched. Text that is no object
-/// (`Err`) stands under `field`.
-pub(super) fn as_object(arguments: &str, field: &str) -> Result<Raw, Raw> {
-    let text = arguments.trim();
-    let text = if text.is_empty() { "{}" } else { text };
-    let object = Raw::new(compact(text).into_owned()).filter(|raw| raw.get().starts_with('{'));
-    object.ok_or_else(|| Raw::from(&serde_json::json!({ field: arguments })))
-}
-
-/// JSON text without the spaces between its tokens: a line break among them would end the line it is sent in.
-fn compact(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\n', '\r']) {
-        return text.into();
-    }
-    let (mut in_string, mut escaped) = (false, false);
-    let kept = text.chars().filter(|c| {
-        if in_string {
-            in_string = escaped || *c != '"';
-            escaped = !escaped && *c == '\\';
-            return true;
-        }
-        in_string = *c == '"';
-        !c.is_ascii_whitespace()
-    });
-    kept.collect::<String>().into()
-}
-
 fn required(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<String, ApiError> {
     optional(fields, name, place)?.ok_or_else(|| place.field(name).expected("string"))
 }
 
 fn optional(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<Option<String>, ApiError> {
     fields.take(name).map(|raw| json::string(raw, place.field(name))).transpose()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::as_object;
-
-    #[test]
-    fn arguments_are_one_line_with_their_own_order_and_numbers() {
-        let text = "{\n  \"z\": 1.0e3,\r\n  \"a\": \"x \\\"\\n y\\\\\", \"n\": 12345678901234567890123 }";
-        let wanted = r#"{"z":1.0e3,"a":"x \"\n y\\","n":12345678901234567890123}"#;
-        assert_eq!(as_object(text, "arguments").unwrap().get(), wanted);
-        assert_eq!(as_object("{\"b\": 1}", "arguments").unwrap().get(), "{\"b\": 1}");
-        assert_eq!(as_object(" ", "arguments").unwrap().get(), "{}");
-    }
-
-    #[test]
-    fn what_is_no_object_is_kept_as_text() {
-        for text in ["[1]", "not json", "{\"a\":"] {
-            let raw = as_object(text, "input").unwrap_err();
-            assert_eq!(raw.value(), serde_json::json!({ "input": text }));
-        }
-    }
 }

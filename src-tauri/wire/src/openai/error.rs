@@ -32,6 +32,7 @@ pub(crate) fn shape(error: &ApiError, request_id: Option<&str>, bench: Option<&V
 fn kind_word(error: &ApiError) -> &'static str {
     match error.kind {
         Kind::InvalidRequest
+        | Kind::HeadTooLarge
         | Kind::MethodNotAllowed
         | Kind::Timeout
         | Kind::TooLarge

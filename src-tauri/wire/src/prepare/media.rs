@@ -1,45 +1,39 @@
 //! Media a member cannot take, and media inside tool results.
 
 use crate::{
-    model::{Content, Message, Part, Request, Role},
+    model::{Content, Message, Part, Request, Role, Source},
     notice::Notice,
     rules::Rules,
 };
 
-/// Leaves out what the dialect cannot say, and lists it.
+/// Leaves out what the dialect cannot say, and lists it. A document of text is that text.
 pub(super) fn keep(request: &mut Request, rules: &Rules, notices: &mut Vec<Notice>) {
     for at in 0..request.messages.len() {
         for part_at in 0..request.messages[at].parts.len() {
-            if takes(&request.messages[at].parts[part_at].content, rules) {
-                continue;
-            }
             let place = request.part_place(at, part_at);
             let part = &mut request.messages[at].parts[part_at];
-            let note = |kind: &str| format!("[{kind} left out: this model cannot take it]");
             if let Content::ToolResult(result) = &mut part.content {
-                for inner in result.parts.iter_mut().filter(|inner| !rules.takes(&inner.content)) {
-                    notices.push(Notice::new(
-                        &place,
-                        format!("{} not taken by this member", inner.content.kind()),
-                    ));
-                    inner.content = Content::Text(note(inner.content.kind()));
-                }
+                result.parts.iter_mut().for_each(|inner| keep_part(inner, &place, rules, notices));
             } else {
-                notices.push(Notice::new(place, format!("{} not taken by this member", part.content.kind())));
-                // A vendor's own part says nothing to others; a medium's place is told, or the question is a riddle.
-                let is_vendor = matches!(part.content, Content::Vendor { .. });
-                part.content =
-                    Content::Text(if is_vendor { String::new() } else { note(part.content.kind()) });
+                keep_part(part, &place, rules, notices);
             }
         }
     }
 }
 
-fn takes(content: &Content, rules: &Rules) -> bool {
-    match content {
-        Content::ToolResult(result) => result.parts.iter().all(|part| rules.takes(&part.content)),
-        content => rules.takes(content),
+fn keep_part(part: &mut Part, place: &str, rules: &Rules, notices: &mut Vec<Notice>) {
+    if let Content::Document(document) = &mut part.content
+        && let Some(text) = document.text()
+    {
+        document.source = Source::Text(text.into_owned());
     }
+    let Some(lacking) = rules.lacks(&part.content) else { return };
+    notices.push(Notice::new(place, format!("{lacking} not taken by this member")));
+    // A vendor's own part says nothing to others; a medium's place is told, or the question is a riddle.
+    part.content = Content::Text(match &part.content {
+        Content::Vendor { .. } => String::new(),
+        content => format!("[{} left out: this model cannot take it]", content.kind()),
+    });
 }
 
 /// Where results hold text only, their media follow in one user turn after the whole batch of results; a mark

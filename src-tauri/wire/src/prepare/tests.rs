@@ -30,7 +30,7 @@ const STRICT: Rules = Rules {
     cache_marks: true,
     cache_key: true,
     thinking: Keeps::Sealed,
-    images: Sources { url: true, base64: true, text: false },
+    images: Sources { url: true, ..Sources::DATA },
     documents: Sources::NONE,
     audio: Sources::NONE,
 };
@@ -187,4 +187,22 @@ fn a_plain_request_is_not_copied() {
     let request =
         Request { messages: vec![Message::new(Role::User, vec![Part::text("a")])], ..Request::default() };
     assert!(matches!(prepare(&request, &Target::default(), &STRICT).request, Cow::Borrowed(_)));
+}
+
+#[test]
+fn structured_output_in_another_apis_words_is_left_out_of_a_plain_question_too() {
+    let output = StructuredOutput::Vendor {
+        dialect: Dialect::Gemini,
+        raw: Raw::new(r#"{"responseMimeType":"text/x.enum"}"#.to_owned()).unwrap(),
+    };
+    let request = Request {
+        messages: vec![Message::new(Role::User, vec![Part::text("Which?")])],
+        structured_output: Some(output),
+        ..Request::default()
+    };
+    let target = Target { callers_options: true, ..Target::default() };
+    let prepared = prepare(&request, &target, &STRICT);
+    assert_eq!(prepared.request.structured_output, None);
+    let notices: Vec<_> = prepared.notices.iter().map(|notice| notice.field.as_str()).collect();
+    assert_eq!(notices, ["structured_output"]);
 }

@@ -14,6 +14,8 @@ const MAX_PAGE: usize = 64 * 1024;
 pub(crate) struct Body<A> {
     state: State<A>,
     size: usize,
+    /// Frames or lines that could not be read; known when the reply has ended too.
+    skipped: u32,
 }
 
 #[derive(Default)]
@@ -50,12 +52,16 @@ impl<A: Answer> EventDecoder for Body<A> {
                 self.start(&held, out);
             }
             State::Stream(stream) => {
-                if stream.push(bytes, out) {
+                let ended = stream.push(bytes, out);
+                self.skipped = stream.skipped();
+                if ended {
                     self.state = State::Ended;
                 }
             }
             State::Lines(lines) => {
-                if lines.push(bytes, out) {
+                let ended = lines.push(bytes, out);
+                self.skipped = lines.skipped();
+                if ended {
                     self.state = State::Ended;
                 }
             }
@@ -92,11 +98,7 @@ impl<A: Answer> EventDecoder for Body<A> {
     }
 
     fn skipped(&self) -> u32 {
-        match &self.state {
-            State::Stream(stream) => stream.skipped(),
-            State::Lines(lines) => lines.skipped(),
-            _ => 0,
-        }
+        self.skipped
     }
 }
 
@@ -117,13 +119,17 @@ impl<A: Answer> Body<A> {
             None => State::Unknown,
             Some(b'{') if A::FRAMING == Framing::Lines => {
                 let mut lines = Box::<LineStream<A>>::default();
-                if lines.push(bytes, out) { State::Ended } else { State::Lines(lines) }
+                let ended = lines.push(bytes, out);
+                self.skipped = lines.skipped();
+                if ended { State::Ended } else { State::Lines(lines) }
             }
             Some(b'{' | b'[') => State::Whole(bytes.to_vec()),
             Some(b'<') => State::Page(bytes[..bytes.len().min(MAX_PAGE)].to_vec()),
             Some(_) => {
                 let mut stream = Box::<EventStream<A>>::default();
-                if stream.push(bytes, out) { State::Ended } else { State::Stream(stream) }
+                let ended = stream.push(bytes, out);
+                self.skipped = stream.skipped();
+                if ended { State::Ended } else { State::Stream(stream) }
             }
         };
     }

@@ -104,7 +104,7 @@ impl<A: Answer> EventStream<A> {
             if is_done(rest) {
                 return Ok(Step::Done);
             }
-            let Some((value, length)) = first_value(rest) else {
+            let Some((value, length)) = first_value::<A>(rest) else {
                 match rest.rfind("data:") {
                     Some(at) => rest = rest[at + 5..].trim_start(),
                     None => return self.bad_frame(frame).map(|()| Step::GoOn),
@@ -122,7 +122,10 @@ impl<A: Answer> EventStream<A> {
 
     fn bad_frame(&mut self, frame: &Frame) -> Result<(), UpstreamError> {
         // A private event may hold anything; a comment sent on as data holds no answer.
-        if !matches!(frame.event.as_str(), "" | "message") || frame.data.trim_start().starts_with(':') {
+        let event = frame.event.as_str();
+        if !(matches!(event, "" | "message") || A::is_said_in(event))
+            || frame.data.trim_start().starts_with(':')
+        {
             return Ok(());
         }
         self.bad += 1;
@@ -141,14 +144,18 @@ fn is_done(data: &str) -> bool {
 }
 
 /// The first JSON value and how many bytes of `text` it took.
-fn first_value(text: &str) -> Option<(Value, usize)> {
+fn first_value<A: Answer>(text: &str) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    if let Some(Ok(value)) = values.next() {
-        return Some((value, values.byte_offset()));
+    if let Some(Ok(mut value)) = values.next() {
+        let length = values.byte_offset();
+        A::ARGUMENTS.keep(&mut value, &text[..length]);
+        return Some((value, length));
     }
     // A character cut in two by the provider: all or nothing, since lengths differ after the repair.
     let repaired = json::without_lone_surrogates(text)?;
-    Some((serde_json::from_str(&repaired).ok()?, text.len()))
+    let mut value = serde_json::from_str(&repaired).ok()?;
+    A::ARGUMENTS.keep(&mut value, &repaired);
+    Some((value, text.len()))
 }
 
 fn looks_like_events(head: &[u8]) -> bool {

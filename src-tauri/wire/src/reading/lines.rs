@@ -49,9 +49,9 @@ impl<A: Answer> LineStream<A> {
         }
         // A line that nothing closed counts only if it is whole.
         if let Some(line) = self.decoder.end()
-            && let Some(value) = value_of(&line)
+            && let Some(value) = value_of::<A>(&line)
         {
-            match self.answer.read_text(&line, &value, out) {
+            match self.answer.read("", &value, out) {
                 Ok(Step::GoOn) => {}
                 Ok(Step::Done) => return finish(&mut self.answer, out),
                 Err(error) => return out.push(Event::Error(error)),
@@ -79,7 +79,7 @@ impl<A: Answer> LineStream<A> {
             whole.push('\n');
             return Ok(Step::GoOn);
         }
-        let Some(value) = value_of(line) else {
+        let Some(value) = value_of::<A>(line) else {
             if matches!(line, "{" | "[") && !self.answer.has_begun() {
                 self.whole = Some(line.to_owned());
                 return Ok(Step::GoOn);
@@ -91,12 +91,15 @@ impl<A: Answer> LineStream<A> {
             }
             return Ok(Step::GoOn);
         };
-        self.answer.read_text(line, &value, out)
+        self.answer.read("", &value, out)
     }
 }
 
-fn value_of(line: &str) -> Option<Value> {
-    serde_json::from_str(line)
-        .ok()
-        .or_else(|| serde_json::from_str(&json::without_lone_surrogates(line)?).ok())
+fn value_of<A: Answer>(line: &str) -> Option<Value> {
+    let read = |text: &str| {
+        let mut value = serde_json::from_str(text).ok()?;
+        A::ARGUMENTS.keep(&mut value, text);
+        Some(value)
+    };
+    read(line).or_else(|| read(&json::without_lone_surrogates(line)?))
 }

@@ -9,9 +9,16 @@ pub(super) fn read_whole<A: Answer>(body: &[u8], out: &mut Vec<Event>) {
     let text = json::without_lone_surrogates(&text).unwrap_or_else(|| text.into_owned());
     let mut answer = A::default();
     let mut first = None;
-    for value in serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>() {
+    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
+    let mut from = 0;
+    while let Some(value) = values.next() {
         let value = match value {
-            Ok(value) => value,
+            Ok(mut value) => {
+                let to = values.byte_offset();
+                A::ARGUMENTS.keep(&mut value, &text[from..to]);
+                from = to;
+                value
+            }
             // What follows a good reply is noise.
             Err(_) if answer.has_begun() && is_ended(&answer) => break,
             Err(error) if error.is_eof() => {

@@ -62,7 +62,12 @@ impl PublicEvents {
     }
 
     fn byte(&mut self, byte: u8, out: &mut Vec<u8>) {
-        if self.state == State::Unknown && !byte.is_ascii_whitespace() {
+        if self.state == State::Unknown {
+            // Spaces before the body are no part of its first event, however they are cut.
+            if byte.is_ascii_whitespace() {
+                out.push(byte);
+                return;
+            }
             self.state = if matches!(byte, b'{' | b'[' | b'<') { State::NoStream } else { State::Events };
         }
         let after_cr = self.after_cr.take();

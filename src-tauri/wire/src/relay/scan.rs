@@ -33,6 +33,11 @@ impl Scanner {
         self.broken = false;
     }
 
+    /// Whether the text has turned out to be no JSON.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
     /// A piece was passed over: what follows it cannot be placed.
     pub fn break_off(&mut self) {
         self.broken = true;
@@ -85,7 +90,8 @@ impl Scanner {
                 }
                 end
             }
-            _ => {
+            // Numbers, true, false, null.
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
                 let length = text[at..]
                     .iter()
                     .take_while(|byte| {
@@ -97,6 +103,12 @@ impl Scanner {
                     found.push(at..at + length);
                 }
                 at + length
+            }
+            // Between values: frames that lost the blank line between them.
+            _ if self.stack.is_empty() => at + 1,
+            _ => {
+                self.broken = true;
+                text.len()
             }
         }
     }

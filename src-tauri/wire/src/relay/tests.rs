@@ -81,6 +81,15 @@ fn the_name_is_put_back_in_every_framing() {
             "data: {\"model\":null,\"text\":\"\\\"model\\\":\\\"m\\\"\"}",
             "data: {\"model\":null,\"text\":\"\\\"model\\\":\\\"m\\\"\"}",
         ),
+        (
+            "data: {\"model\":\"m\"}data: {\"model\":\"m\"}\n\n",
+            "data: {\"model\":NAME}data: {\"model\":NAME}\n\n",
+        ),
+        // A frame that broke off inside the name, and a whole one behind it, which a reader still finds.
+        (
+            "data: {\"model\":\"mdata: {\"text\":\"a\",\"model\":\"m\"}\n\ndata: {\"model\":\"m\"}\n\n",
+            "data: {\"model\":\"mdata: {\"text\":\"a\",\"model\":\"m\"}\n\ndata: {\"model\":NAME}\n\n",
+        ),
         ("<html>\n", "<html>\n"),
         ("", ""),
     ] {
@@ -147,4 +156,18 @@ proptest! {
         out.extend(cut.end());
         prop_assert_eq!(out, expected);
     }
+}
+
+#[test]
+fn spaces_before_a_private_event_go_on_however_they_are_cut() {
+    let body = b" \x0c\r\nevent: private\ndata: {}\n\n";
+    let public = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+        let mut public = PublicEvents::new(crate::format(crate::Dialect::Responses));
+        let mut out: Vec<u8> = pieces.flat_map(|piece| public.push(piece)).collect();
+        out.extend(public.end());
+        (out, public.dropped())
+    };
+    let whole = public(&mut [body.as_slice()].into_iter());
+    assert_eq!(whole, (b" \x0c\r\n".to_vec(), 1));
+    assert_eq!(public(&mut body.chunks(1)), whole);
 }

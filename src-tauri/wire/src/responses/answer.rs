@@ -13,7 +13,7 @@ use crate::{
     error::{Class, UpstreamError},
     failure,
     model::{Event, Finish},
-    reading::{self, Framing, Step},
+    reading::{self, Framing, Step, Written},
     usage::Usage,
 };
 
@@ -51,6 +51,12 @@ impl Said {
 
 impl reading::Answer for Answer {
     const FRAMING: Framing = Framing::Events;
+    const ARGUMENTS: Written =
+        Written { holders: &["item", "output"], kind: Some("function_call"), name: "arguments" };
+
+    fn is_said_in(event: &str) -> bool {
+        event.starts_with("response.")
+    }
 
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         if value.get("object").and_then(Value::as_str) == Some("response") && value.get("type").is_none() {

@@ -3,7 +3,6 @@
 use serde_json::value::RawValue;
 
 use crate::{
-    caller,
     dialect::Dialect,
     error::ApiError,
     json::{self, Object, Place},
@@ -78,10 +77,8 @@ fn image(fields: &mut Object<'_>, place: Place<'_>) -> Result<Image, ApiError> {
     let detail = optional(fields, "detail", place)?;
     let url_place = place.field("image_url");
     let Some(raw) = fields.take("image_url") else {
-        return Err(match fields.take("file_id") {
-            Some(_) => caller::uploaded(place.field("file_id"), "image_url"),
-            None => url_place.expected("string"),
-        });
+        let id = optional(fields, "file_id", place)?.ok_or_else(|| url_place.expected("string"))?;
+        return Ok(Image { source: Source::File(id), detail });
     };
     fields.take("file_id");
     // Some clients send chat's object.
@@ -110,10 +107,8 @@ fn document(fields: &mut Object<'_>, place: Place<'_>) -> Result<Document, ApiEr
             Source::from_url(url).ok_or_else(|| place.field("file_url").expected("an http or https URL"))?
         }
         (None, None) => {
-            return Err(match fields.take("file_id") {
-                Some(_) => caller::uploaded(place.field("file_id"), "file_data"),
-                None => place.field("file_data").expected("string"),
-            });
+            let id = optional(fields, "file_id", place)?;
+            Source::File(id.ok_or_else(|| place.field("file_data").expected("string"))?)
         }
     };
     fields.take("file_id");

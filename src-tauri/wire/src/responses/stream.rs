@@ -28,6 +28,8 @@ pub(super) struct EventWriter {
     calls: Vec<Call>,
     finish: Finish,
     usage: Usage,
+    /// What the last event told, once it has.
+    reply: Option<Value>,
 }
 
 /// The words or thoughts that are being told.
@@ -61,6 +63,7 @@ impl EventWriter {
             calls: Vec::new(),
             finish: Finish::Stop,
             usage: Usage::default(),
+            reply: None,
         }
     }
 
@@ -85,7 +88,7 @@ impl EventWriter {
             event.extend(fields);
         }
         self.number += 1;
-        sse::write(out, Some(kind), &Value::Object(event).to_string());
+        sse::write_json(out, Some(kind), &event);
     }
 
     /// The place of a new item.
@@ -350,7 +353,12 @@ impl EventEncoder for EventWriter {
         let kind =
             if reply::cut(self.finish).is_some() { "response.incomplete" } else { "response.completed" };
         self.send(kind, json!({ "response": response }), &mut out);
+        self.reply = Some(response);
         out
+    }
+
+    fn take_reply(&mut self) -> Option<Value> {
+        self.reply.take()
     }
 
     fn error(&mut self, error: &ApiError, bench: Option<&Value>) -> Vec<u8> {

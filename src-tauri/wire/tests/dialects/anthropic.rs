@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire::{
-    ApiError, Auth, CallStart, Dialect, Event, Kind, Notice, Origin, Reply, ReplyHead, Request, Route, Seal,
-    Target, ToolChoice, ToolRef, Usage, format,
+    ApiError, Auth, CallStart, Dialect, Event, Kind, Notice, Origin, Quirks, Reply, ReplyHead, Request,
+    Route, Seal, Target, ThinkingScale, ToolChoice, ToolRef, Usage, format,
 };
 
 use crate::support::decode_as;
@@ -14,12 +14,13 @@ fn read(body: &Value) -> Result<Request, ApiError> {
 }
 
 /// What a member is asked for a chat body, and what was lost.
-fn ask(body: Value, served: &str) -> (Value, Vec<String>) {
+fn ask(body: Value, thinking: ThinkingScale) -> (Value, Vec<String>) {
     let mut body = body;
     body["messages"] = json!([{"role": "user", "content": "a"}]);
     let request =
         format(Dialect::Chat).decode_request(body.to_string().as_bytes(), &Route::default()).unwrap();
-    let target = Target { served: served.to_owned(), callers_options: true, ..Target::default() };
+    let quirks = Quirks { thinking, ..Quirks::default() };
+    let target = Target { callers_options: true, quirks, ..Target::default() };
     let encoded = format(Dialect::Anthropic).encode_request(&request, &target);
     let told = |notice: &Notice| format!("{}={}", notice.field, notice.reason);
     (serde_json::from_slice(&encoded.body).unwrap(), encoded.notices.iter().map(told).collect())
@@ -59,7 +60,7 @@ fn every_wrong_value_is_named_with_its_place() {
         (block(json!({"type": "image"})), "messages[0].content[0].source: expected object"),
         (
             block(json!({"type": "image", "source": {"type": "ftp"}})),
-            "messages[0].content[0].source.type: expected base64 or url",
+            "messages[0].content[0].source.type: expected base64, url or file",
         ),
         (
             block(json!({"type": "image", "source": {"type": "url", "url": "ftp://x"}})),
@@ -124,7 +125,7 @@ fn sampling_in_the_apis_words() {
     let (body, lost) = ask(
         json!({"temperature": 1.5, "top_p": 0.90, "stop": "END", "seed": 7,
             "response_format": {"type": "json_object"}}),
-        "m",
+        ThinkingScale::AsAsked,
     );
     assert_eq!(body["temperature"], 1);
     assert_eq!(body["top_p"].to_string(), "0.9");
@@ -142,31 +143,33 @@ fn sampling_in_the_apis_words() {
 
 #[test]
 fn effort_in_the_models_scale() {
-    let (body, lost) = ask(json!({"reasoning_effort": "minimal", "temperature": 0.5}), "claude-opus-4-6");
+    let (body, lost) = ask(json!({"reasoning_effort": "minimal", "temperature": 0.5}), ThinkingScale::Effort);
     assert_eq!(body["thinking"], json!({"type": "adaptive"}));
     assert_eq!(body["output_config"], json!({"effort": "low"}));
     assert_eq!(body["max_tokens"], 24_576 + 8192);
     assert_eq!(body.get("temperature"), None);
     assert_eq!(lost, ["temperature=not taken beside thinking"]);
 
-    for served in ["claude-sonnet-4-5-20250929", "claude-3-7-sonnet-latest", "claude-opus-4", "qwen3-max"] {
-        let (body, lost) = ask(json!({"reasoning_effort": "low"}), served);
-        assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 4096}), "{served}");
+    for scale in [ThinkingScale::Budget, ThinkingScale::AsAsked] {
+        let (body, lost) = ask(json!({"reasoning_effort": "low"}), scale);
+        assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 4096}), "{scale:?}");
         assert_eq!(body["max_tokens"], 4096 + 8192);
         assert!(lost.is_empty());
     }
-    let (body, lost) = ask(json!({"reasoning_effort": "high", "max_tokens": 4000}), "claude-3-7");
+    let (body, lost) = ask(json!({"reasoning_effort": "high", "max_tokens": 4000}), ThinkingScale::Budget);
     assert_eq!(body["thinking"]["budget_tokens"], 2000);
     assert_eq!(lost, ["reasoning_effort=24576 tokens of thinking made 2000"]);
-    let (body, lost) = ask(json!({"reasoning_effort": "high", "max_tokens": 500}), "claude-3-7");
+    let (body, lost) = ask(json!({"reasoning_effort": "high", "max_tokens": 500}), ThinkingScale::Budget);
     assert_eq!(body.get("thinking"), None);
     assert_eq!(lost.last().unwrap(), "reasoning_effort=no room for thinking in so small an output");
-    let (body, _) = ask(json!({"reasoning_effort": "none"}), "claude-opus-4-6");
+    let (body, _) = ask(json!({"reasoning_effort": "none"}), ThinkingScale::Effort);
     assert_eq!(body["thinking"], json!({"type": "disabled"}));
 
     let tools = json!([{"type": "function", "function": {"name": "f"}}]);
-    let (body, lost) =
-        ask(json!({"reasoning_effort": "low", "tools": tools, "tool_choice": "required"}), "claude-opus-4-6");
+    let (body, lost) = ask(
+        json!({"reasoning_effort": "low", "tools": tools, "tool_choice": "required"}),
+        ThinkingScale::Effort,
+    );
     assert_eq!((body.get("thinking"), &body["tool_choice"]), (None, &json!({"type": "any"})));
     assert_eq!(lost, ["reasoning_effort=a forced tool choice rules thinking out"]);
 }
@@ -200,7 +203,7 @@ fn a_schema_in_the_apis_words() {
         "tags": {"type": "array", "items": {"type": "object", "properties": {}}}
     }});
     let format = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
-    let (body, lost) = ask(json!({"response_format": format}), "claude-opus-4-6");
+    let (body, lost) = ask(json!({"response_format": format}), ThinkingScale::Effort);
     let sent = json!({"type": "object", "properties": {
         "name": {"type": "string", "description": "(minLength: 2)"},
         "tags": {"type": "array", "items":

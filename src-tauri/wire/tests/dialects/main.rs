@@ -4,14 +4,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod anthropic;
+mod bound;
 mod chat_answers;
 mod completions;
+mod conversation;
+mod count;
 mod failures;
 mod framing;
 mod gemini;
+mod goldens;
 mod ollama_answers;
 mod ollama_asked;
 mod properties;
+mod quirks;
 mod redaction;
 mod replies;
 mod requests;

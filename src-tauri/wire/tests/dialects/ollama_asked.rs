@@ -296,7 +296,7 @@ fn what_a_member_cannot_take_is_told_in_its_place() {
     let request = format(Dialect::Chat).decode_request(chat, &Route::default()).unwrap();
     let (body, notices) = asked(&request, &target());
     assert_eq!(body["messages"][0]["content"], "[image left out: this model cannot take it]\nq");
-    assert_eq!(notices, ["messages[0].content[0]=image not taken by this member"]);
+    assert_eq!(notices, ["messages[0].content[0]=image by URL not taken by this member"]);
 }
 
 #[test]

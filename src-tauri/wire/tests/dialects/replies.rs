@@ -93,6 +93,7 @@ fn errors_in_chats_shape() {
         (Kind::Timeout, "invalid_request_error"),
         (Kind::TooLarge, "invalid_request_error"),
         (Kind::UnsupportedMediaType, "invalid_request_error"),
+        (Kind::HeadTooLarge, "invalid_request_error"),
         (Kind::RateLimit, "rate_limit_error"),
         (Kind::Internal, "server_error"),
         (Kind::NotImplemented, "server_error"),
@@ -273,6 +274,27 @@ fn frames_that_could_not_be_read_are_counted() {
     let mut events: Vec<Event> = Vec::new();
     decoder.push(b"data: {oops\n\n", &mut events);
     assert_eq!((decoder.skipped(), events.len()), (1, 0));
+    decoder.push(b"data: [DONE]\n\n", &mut events);
+    assert_eq!((decoder.skipped(), events.len()), (1, 1), "after the end too");
+}
+
+#[test]
+fn a_named_event_of_the_answer_that_cannot_be_read_is_missing_from_it() {
+    for (dialect, own) in
+        [(Dialect::Anthropic, "content_block_delta"), (Dialect::Responses, "response.output_text.delta")]
+    {
+        let read = |event: &str, times: usize| {
+            let mut decoder = format(dialect).decoder();
+            let mut events: Vec<Event> = Vec::new();
+            let frame = format!("event: {event}\ndata: {{oops\n\n");
+            decoder.push(frame.repeat(times).as_bytes(), &mut events);
+            (decoder.skipped(), render(&events))
+        };
+        assert_eq!(read(own, 1), (1, String::new()), "{dialect:?}");
+        let fault = "error Other: 2 events of the stream could not be read as JSON\n".to_owned();
+        assert_eq!(read(own, 2), (2, fault), "{dialect:?}");
+        assert_eq!(read("private.event", 2), (0, String::new()), "{dialect:?}: it may hold anything");
+    }
 }
 
 #[test]

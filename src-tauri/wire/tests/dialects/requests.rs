@@ -1,7 +1,9 @@
 //! A caller's body: what is read, and what is refused with its place.
 
+use serde_json::json;
 use wire::{
-    ApiError, Content, Dialect, Image, Part, ReplyMode, Request, Role, Route, Source, estimate_tokens, format,
+    ApiError, Content, Dialect, Image, Part, ReplyMode, Request, Role, Route, Source, Target,
+    estimate_tokens, format,
 };
 
 fn decode(body: &str) -> Result<Request, ApiError> {
@@ -180,7 +182,7 @@ fn refusals_name_the_way_out() {
     );
     let error = decode(&message(r#""role":"assistant","function_call":{"name":"f"}"#)).unwrap_err();
     assert_eq!(error.code, "legacy_functions");
-    let error = decode(&part(r#"{"type":"file","file":{"file_id":"f1"}}"#)).unwrap_err();
+    let error = read(&part(r#"{"type":"file","file":{"file_id":"f1"}}"#)).bound().unwrap();
     assert_eq!(
         error.message,
         "messages[0].content[0].file.file_id: no member can fetch an uploaded file; send its content as file_data"
@@ -209,8 +211,7 @@ fn a_whole_request() {
         request.images().map(|image| &image.source).collect::<Vec<_>>(),
         [&Source::Url("HTTPS://h/i.png?q=1".to_owned())]
     );
-    assert_eq!(request.attachments().map(|part| part.content.kind()).collect::<Vec<_>>(), ["audio"]);
-    assert!(!request.uses_tools());
+    assert_eq!(request.tool_use(), None);
     let extra: Vec<(&str, &str)> =
         request.extra.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect();
     assert_eq!(extra, [("bench.more", "1")]);
@@ -223,22 +224,25 @@ fn a_whole_request() {
 
 #[test]
 fn tools_are_seen() {
-    for body in [
-        with(r#""tools":[{"type":"function","function":{"name":"f"}}]"#),
-        with(r#""tools":[{"type":"custom","custom":{"name":"f"}}]"#),
-        message(
-            r#""role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]"#,
+    for (body, place) in [
+        (with(r#""tools":[{"type":"function","function":{"name":"f"}}]"#), "tools"),
+        (with(r#""tools":[{"type":"custom","custom":{"name":"f"}}]"#), "tools"),
+        (
+            message(
+                r#""role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]"#,
+            ),
+            "messages[1].tool_calls[0]",
         ),
-        message(r#""role":"tool","tool_call_id":"a","content":"x""#),
+        (message(r#""role":"tool","tool_call_id":"a","content":"x""#), "messages[1].content"),
     ] {
-        assert!(read(&body).uses_tools(), "{body}");
+        assert_eq!(read(&body).tool_use().as_deref(), Some(place), "{body}");
     }
     for body in [
         with(r#""tools":[]"#),
         with(r#""tools":null,"tool_choice":"none""#),
         message(r#""role":"assistant","content":"a","tool_calls":[]"#),
     ] {
-        assert!(!read(&body).uses_tools(), "{body}");
+        assert_eq!(read(&body).tool_use(), None, "{body}");
     }
 }
 
@@ -281,4 +285,41 @@ fn a_byte_order_mark_and_an_image_url_as_a_string_are_taken() {
     );
     let image = Image { source: Source::Url("https://h/i".to_owned()), detail: None };
     assert_eq!(request.messages[0].parts, [Part::new(Content::Image(image))]);
+}
+
+/// A document of text is that text to every member, whatever way it was sent.
+#[test]
+fn documents_of_text() {
+    let part = |kind: &str, data: &str| json!({"type": "file", "file": {"filename": "a.txt", "file_data": format!("data:{kind};base64,{data}")}});
+    // "h\u{e9}llo\n", whole, in two lines and in the alphabet of URLs
+    for (kind, data, text) in [
+        ("text/plain", "aMOpbGxvCg==", Some("h\u{e9}llo\n")),
+        ("text/markdown", "aMOp\nbGxvCg==", Some("h\u{e9}llo\n")),
+        ("application/json", "e30", Some("{}")),
+        ("text/plain", "Pz8_", Some("???")),
+        // No text: bytes that are no UTF-8, no base64, another type.
+        ("text/plain", "/w==", None),
+        ("text/plain", "a", None),
+        ("application/pdf", "JVBERi0=", None),
+    ] {
+        let body = json!({"messages": [{"role": "user", "content": [part(kind, data)]}]});
+        let request = read(&body.to_string());
+        assert_eq!(request.has_documents(), text.is_none(), "{kind} {data}");
+        for dialect in Dialect::ALL.iter().filter(|dialect| format(**dialect).is_spoken_to_members()) {
+            let rules = format(*dialect).rules();
+            let sent = format(*dialect).encode_request(&request, &Target::default());
+            let Some(text) = text else {
+                assert_eq!(
+                    rules.first_lacking(&request).is_some(),
+                    !sent.notices.is_empty(),
+                    "{dialect:?} {kind}"
+                );
+                continue;
+            };
+            assert_eq!((rules.first_lacking(&request), sent.notices.len()), (None, 0), "{dialect:?} {kind}");
+            let text = serde_json::to_string(text).unwrap();
+            let body = String::from_utf8_lossy(&sent.body);
+            assert!(body.contains(text.trim_matches('"')), "{dialect:?} {kind}: {body}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use wire::{
-    CallStart, Dialect, Event, Finish, Member, Reply, ReplyHead, Request, Route, Seal, Silence, Target,
-    Usage, format,
+    CallStart, Dialect, Event, Finish, Member, Quirks, Reply, ReplyHead, Request, Route, Seal, Silence,
+    Target, ThinkingScale, Usage, format,
 };
 
 use crate::{
@@ -144,7 +144,8 @@ pub fn trials() -> Vec<Trial> {
                     {"role": "tool", "tool_call_id": "a", "content": "x"}
                 ]
             });
-            let (body, lost) = ask_with(&body, "claude-sonnet-4-5");
+            let (body, lost) =
+                ask_with(&body, Quirks { thinking: ThinkingScale::Budget, ..Quirks::default() });
             assert_eq!(body.get("thinking"), None);
             assert_eq!(
                 lost,
@@ -217,7 +218,7 @@ pub fn trials() -> Vec<Trial> {
                 json!([{"type": "image_url", "image_url": {"url": url}}])
             );
         }),
-        ("W089 how long a mark holds is told to Anthropic's own models only", || {
+        ("W089 how long a mark holds is told to members that take it only", || {
             let mark = json!({"type": "ephemeral", "ttl": "1h"});
             let input = json!({"cache_control": mark});
             let body = json!({"model": "m", "messages": [
@@ -225,8 +226,8 @@ pub fn trials() -> Vec<Trial> {
                 {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": input}]},
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}
             ]});
-            for (served, kept) in [("qwen3", json!({"type": "ephemeral"})), ("claude-opus-4-6", mark)] {
-                let (sent, _) = send(&read(&body), served);
+            for (cache_ttl, kept) in [(false, json!({"type": "ephemeral"})), (true, mark)] {
+                let (sent, _) = send(&read(&body), Quirks { cache_ttl, ..Quirks::default() });
                 assert_eq!(sent["messages"][0]["content"][0]["cache_control"], kept);
                 assert_eq!(sent["messages"][1]["content"][0]["input"], input);
             }
@@ -254,7 +255,7 @@ pub fn trials() -> Vec<Trial> {
             let asked = format(Dialect::Chat).encode_request(&request, &Target::default());
             let asked: Value = serde_json::from_slice(&asked.body).unwrap();
             assert_eq!(asked["parallel_tool_calls"], false);
-            let (asked, _) = send(&request, "m");
+            let (asked, _) = send(&request, Quirks::default());
             assert_eq!(asked["tool_choice"], body["tool_choice"]);
         }),
         ("W151 half a surrogate pair is U+FFFD", || {
@@ -284,7 +285,7 @@ pub fn trials() -> Vec<Trial> {
             let tools = json!([{"type": "function", "function": {"name": "f"}}]);
             let body = json!({"model": "m", "messages": [{"role": "user", "content": "a"}], "tools": tools,
                 "tool_choice": "none", "parallel_tool_calls": false});
-            let (body, _) = ask_with(&body, "m");
+            let (body, _) = ask_with(&body, Quirks::default());
             assert_eq!(body["tool_choice"], json!({"type": "none"}));
         }),
     ];
@@ -454,17 +455,17 @@ fn chat_call(id: &str, name: &str, arguments: &str) -> Value {
 
 /// What an Anthropic member is asked for a chat caller's messages, and what was lost.
 fn ask(messages: Value) -> (Value, Vec<String>) {
-    ask_with(&json!({"model": "m", "messages": messages}), "m")
+    ask_with(&json!({"model": "m", "messages": messages}), Quirks::default())
 }
 
-fn ask_with(body: &Value, served: &str) -> (Value, Vec<String>) {
+fn ask_with(body: &Value, quirks: Quirks) -> (Value, Vec<String>) {
     let request =
         format(Dialect::Chat).decode_request(body.to_string().as_bytes(), &Route::default()).unwrap();
-    send(&request, served)
+    send(&request, quirks)
 }
 
-fn send(request: &Request, served: &str) -> (Value, Vec<String>) {
-    let target = Target { served: served.to_owned(), callers_options: true, ..Target::default() };
+fn send(request: &Request, quirks: Quirks) -> (Value, Vec<String>) {
+    let target = Target { callers_options: true, quirks, ..Target::default() };
     let encoded = format(Dialect::Anthropic).encode_request(request, &target);
     let lost = encoded.notices.iter().map(|n| format!("{}={}", n.field, n.reason)).collect();
     (serde_json::from_slice(&encoded.body).unwrap(), lost)

@@ -1,16 +1,40 @@
 //! What callers get.
 
 use libtest_mimic::Trial;
-use wire::{ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, Silence, Usage, format, sse};
+use wire::{
+    ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, Silence, Usage, format,
+    relay::PublicEvents, sse,
+};
 
 use crate::trial;
 
 pub fn trials() -> Vec<Trial> {
-    let cases: [(&str, fn()); 7] = [
+    let cases: [(&str, fn()); 8] = [
         ("W009 one data: prefix a line", || {
             let mut out = Vec::new();
             sse::write(&mut out, Some("x"), "{\"a\":\n1}");
             assert_eq!(text(out), "event: x\ndata: {\"a\":\ndata: 1}\n\n");
+        }),
+        ("W017 private events are left out of a relay, and every other byte stays", || {
+            let public = [
+                "event: response.created\r\ndata: {\"type\":\"response.created\", \"response\": {}}\r\n\r\n",
+                ": a comment\n\n",
+                "data: {\"type\":\"response.completed\",\"response\":{}}\n\n",
+            ];
+            let private = [
+                "event: codex.rate_limits\r\ndata: {\"type\":\"codex.rate_limits\"}\r\n\r\n",
+                "data: {\"type\":\"codex.response.metadata\"}\n\n",
+                "event: responsesapi.websocket_timing\ndata: x\n\n",
+            ];
+            let sent: String =
+                public.iter().zip(private).map(|(public, private)| format!("{private}{public}")).collect();
+            for cut in 0..=sent.len() {
+                let mut relay = PublicEvents::new(format(Dialect::Responses));
+                let (before, after) = sent.as_bytes().split_at(cut);
+                let out = [relay.push(before), relay.push(after), relay.end()].concat();
+                assert_eq!(text(out), public.concat(), "cut at byte {cut}");
+                assert_eq!(relay.dropped(), 3);
+            }
         }),
         ("W018 a keep-alive is a comment", || {
             assert_eq!(text(encoder(false).keep_alive(Silence::Short)), ": keep-alive\n\n");

@@ -4,6 +4,7 @@ export const BOUNDS = {
   seat_seconds: [5, 3600],
   idle_seconds: [5, 3600],
   keep_text_days: [1, 36500],
+  responses_days: [1, 36500],
 } as const;
 
 export type NumberSetting = keyof typeof BOUNDS;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{HEADERS, PATH, is_claude};
+use super::{HEADERS, PATH};
 use crate::{
     error::ApiError,
     format::Encoded,
@@ -45,7 +45,7 @@ fn needs_unsealing(request: &Request, target: &Target) -> bool {
     request.parts().any(|part| match &part.content {
         Content::Thinking(thinking) => match &thinking.signature {
             Some(seal) => seal.origin.is_some(),
-            None => is_claude(target),
+            None => target.quirks.signed_thinking,
         },
         Content::Redacted { seal, .. } => seal.origin.is_some(),
         _ => false,
@@ -68,7 +68,7 @@ fn unseal(body: &[u8], target: &Target, notices: &mut Vec<Notice>) -> Result<Vec
                 _ => return true,
             };
             let seal = Seal::from_caller(block[name].as_str().unwrap_or_default());
-            let reason = if seal.data.is_empty() && is_claude(target) {
+            let reason = if seal.data.is_empty() && target.quirks.signed_thinking {
                 "reasoning without a signature"
             } else if seal.origin.is_some_and(|member| member != target.member) {
                 "reasoning signed by another member"

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::is_claude;
 use crate::{
     dialect::Dialect,
-    model::{Content, Request, Role, Target, ThinkingMode, ToolChoice},
+    model::{Content, Request, Role, Target, ThinkingMode, ThinkingScale, ToolChoice},
     notice::Notice,
 };
 
@@ -14,22 +13,6 @@ const LEAST: u64 = 1_024;
 
 /// What is added to an output budget that nobody stated where the model thinks as much as it likes.
 const ROOM_TO_THINK: u64 = 24_576;
-
-/// Claude models before adaptive thinking: they take a budget, and the later ones refuse it.
-const BUDGET_ONLY: [&str; 12] = [
-    "claude-2",
-    "claude-3",
-    "claude-instant",
-    "-4-0",
-    "-4-1",
-    "-4-2025",
-    "-4-5",
-    "-4.0",
-    "-4.1",
-    "-4.5",
-    "-4@",
-    "-4:",
-];
 
 pub(super) struct Plan {
     /// The `thinking` object.
@@ -89,7 +72,8 @@ fn asked(request: &Request, target: &Target) -> (Option<ThinkingMode>, Option<St
     let reasoning = &request.reasoning;
     let is_own = request.dialect == Dialect::Anthropic;
     let scaled = |effort: &str| (effort != "none").then(|| step(effort).to_owned());
-    if takes_effort(target) {
+    let scale = target.quirks.thinking;
+    if scale == ThinkingScale::Effort {
         return match (reasoning.mode, reasoning.effort.as_deref()) {
             (None, Some("none")) => (Some(ThinkingMode::Off), None),
             (None, Some(effort)) => ((!is_own).then_some(ThinkingMode::Adaptive), scaled(effort)),
@@ -98,7 +82,7 @@ fn asked(request: &Request, target: &Target) -> (Option<ThinkingMode>, Option<St
             (None, None) => (None, None),
         };
     }
-    if is_own && !is_claude(target) {
+    if is_own && scale == ThinkingScale::AsAsked {
         return (reasoning.mode, reasoning.effort.as_deref().and_then(scaled));
     }
     let mode = match reasoning.as_mode() {
@@ -112,11 +96,6 @@ fn asked(request: &Request, target: &Target) -> (Option<ThinkingMode>, Option<St
 /// The API's own steps begin at `low`.
 fn step(effort: &str) -> &str {
     if effort == "minimal" { "low" } else { effort }
-}
-
-fn takes_effort(target: &Target) -> bool {
-    let served = target.served.to_ascii_lowercase();
-    is_claude(target) && !served.ends_with("-4") && !BUDGET_ONLY.iter().any(|part| served.contains(part))
 }
 
 /// Why a member would refuse to think in this request.

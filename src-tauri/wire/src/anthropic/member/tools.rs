@@ -1,6 +1,6 @@
 //! Tools and the choice among them as a member is sent them.
 
-use super::{is_claude, tree::Node};
+use super::tree::Node;
 use crate::{
     model::{CacheMark, Request, Target, Tool, ToolChoice},
     notice::Notice,
@@ -29,7 +29,7 @@ pub(super) fn offered(request: &Request, target: &Target, notices: &mut Vec<Noti
     Node::List(tools.collect())
 }
 
-/// A mark as the member takes it: how long is Anthropic's own to choose, and others refuse the word.
+/// A mark as the member takes it: not every one lets its callers choose how long.
 pub(super) fn mark(
     mark: Option<&CacheMark>,
     place: &str,
@@ -37,7 +37,7 @@ pub(super) fn mark(
     notices: &mut Vec<Notice>,
 ) -> Option<CacheMark> {
     let mut mark = mark?.clone();
-    if !is_claude(target) && mark.ttl.take().is_some() {
+    if !target.quirks.cache_ttl && mark.ttl.take().is_some() {
         notices.push(Notice::new(format!("{place}.cache_control.ttl"), "not sent to members"));
     }
     Some(mark)

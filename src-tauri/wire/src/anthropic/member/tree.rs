@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{model::CacheMark, raw::Raw};
 
-pub(super) enum Node {
+pub(in crate::anthropic) enum Node {
     Value(Value),
     Raw(Raw),
     List(Vec<Node>),
@@ -24,6 +24,16 @@ impl Node {
     /// An object that begins with these fields.
     pub fn map<const N: usize>(fields: [(&str, Node); N]) -> Self {
         Node::Map(fields.into_iter().map(|(name, node)| (name.to_owned(), node)).collect())
+    }
+
+    /// An object whose fields are values.
+    pub fn from_object(value: Value) -> Self {
+        match value {
+            Value::Object(fields) => {
+                Node::Map(fields.into_iter().map(|(name, value)| (name, Node::Value(value))).collect())
+            }
+            other => Node::Value(other),
+        }
     }
 
     /// The same object with one more field, or another value of it.

@@ -2,13 +2,10 @@
 
 use super::{tools::mark, tree::Node};
 use crate::{
-    model::{Content, Document, Image, Message, Part, Request, Role, Source, Target, ToolCall, ToolResult},
+    model::{Content, Document, Message, Part, Request, Role, Source, Target, ToolCall, ToolResult},
     notice::Notice,
     raw::Raw,
 };
-
-/// What images may be; anything else is refused with the whole request.
-const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 pub(super) struct Turns {
     pub system: Option<Node>,
@@ -79,16 +76,6 @@ fn block(part: &Part, place: &str, trim: bool, target: &Target, notices: &mut Ve
             }
             text(if trim { words.trim_end() } else { words })
         }
-        Content::Image(Image { source: Source::Base64 { media_type, .. }, .. })
-            if !IMAGES.contains(&media_type.as_str()) =>
-        {
-            left_out("image", media_type, place, notices)
-        }
-        Content::Document(Document { source: Source::Base64 { media_type, .. }, .. })
-            if media_type != "application/pdf" =>
-        {
-            left_out("document", media_type, place, notices)
-        }
         Content::Image(image) => {
             if image.detail.as_deref().is_some_and(|detail| detail != "auto") {
                 notices.push(Notice::new(format!("{place}.detail"), "not sent to members"));
@@ -117,12 +104,6 @@ fn block(part: &Part, place: &str, trim: bool, target: &Target, notices: &mut Ve
         Content::Audio(_) => return None,
     };
     Some(node.marked(mark(part.cache.as_ref(), place, target, notices).as_ref()))
-}
-
-/// A medium's place is told, or the question is a riddle.
-fn left_out(kind: &str, media_type: &str, place: &str, notices: &mut Vec<Notice>) -> Node {
-    notices.push(Notice::new(place, format!("{kind} of type {media_type} not taken by this API")));
-    text(&format!("[{kind} left out: this model cannot take it]"))
 }
 
 fn call(call: &ToolCall, place: &str, notices: &mut Vec<Notice>) -> Node {

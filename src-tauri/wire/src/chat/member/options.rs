@@ -1,16 +1,34 @@
 //! The owner's default options, and over them the caller's.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::OURS;
 use crate::{
     model::{Request, StructuredOutput, Target},
+    notice::Notice,
     raw::Raw,
 };
 
 /// The two names of the output budget, the one that wins first.
 pub(super) const BUDGETS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
+
+/// What a model that samples as it likes refuses.
+const SAMPLING: [&str; 13] = [
+    "temperature",
+    "top_p",
+    "top_k",
+    "top_a",
+    "min_p",
+    "typical_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "repetition_penalty",
+    "repeat_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+];
 
 /// An option as its owner or its caller wrote it.
 pub(super) enum Opt<'a> {
@@ -34,21 +52,30 @@ impl Serialize for Opt<'_> {
 }
 
 /// The owner's default options, and over them the caller's when it asked for that.
-pub(super) fn merged<'a>(request: &'a Request, target: &'a Target, callers: bool) -> Vec<(&'a str, Opt<'a>)> {
+pub(super) fn merged<'a>(
+    request: &'a Request,
+    target: &'a Target,
+    callers: bool,
+    notices: &mut Vec<Notice>,
+) -> Vec<(&'a str, Opt<'a>)> {
     let mut options: Vec<(&str, Opt<'_>)> = target
         .options
         .iter()
         .filter(|(name, _)| !OURS.contains(&name.as_str()))
-        .map(|(name, value)| (name.as_str(), Opt::Owner(value)))
+        .map(|(name, value)| (owners_name(name, target), Opt::Owner(value)))
         .collect();
     if !callers {
         return options;
     }
     for (name, raw) in &request.sampling.fields {
+        if target.quirks.own_sampling && SAMPLING.contains(&name.as_str()) {
+            notices.push(Notice::new(request.spelling(name), "this model samples as it likes"));
+            continue;
+        }
         set(&mut options, name, Opt::Raw(raw));
     }
     if let Some(budget) = request.max_output {
-        set(&mut options, budget_field(request, &target.options), Opt::Number(budget));
+        set(&mut options, budget_field(request, target), Opt::Number(budget));
     }
     if let Some(output) = &request.structured_output {
         set(&mut options, "response_format", Opt::Structured(output));
@@ -66,12 +93,18 @@ fn set<'a>(options: &mut Vec<(&'a str, Opt<'a>)>, name: &'a str, value: Opt<'a>)
     }
 }
 
-/// The owner's spelling where there is one (a server that wants the newer name refuses the older), then the
-/// caller's, then the older, which nearly every server takes.
-fn budget_field(request: &Request, options: &Map<String, Value>) -> &'static str {
-    let owners = BUDGETS.into_iter().find(|name| options.contains_key(*name));
+/// The one the member wants, then the owner's spelling where there is one, then the caller's, then the older, which
+/// nearly every server takes.
+fn budget_field(request: &Request, target: &Target) -> &'static str {
+    let wanted = target.quirks.completion_budget.then_some(BUDGETS[0]);
+    let owners = || BUDGETS.into_iter().find(|name| target.options.contains_key(*name));
     let callers = || BUDGETS.into_iter().find(|name| request.spelling("max_output") == *name);
-    owners.or_else(callers).unwrap_or("max_tokens")
+    wanted.or_else(owners).or_else(callers).unwrap_or(BUDGETS[1])
+}
+
+/// A budget goes by the name the member takes, whoever set it.
+fn owners_name<'a>(name: &'a str, target: &Target) -> &'a str {
+    if target.quirks.completion_budget && name == BUDGETS[1] { BUDGETS[0] } else { name }
 }
 
 fn response_format<S: Serializer>(output: &StructuredOutput, serializer: S) -> Result<S::Ok, S::Error> {

@@ -16,6 +16,9 @@ impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         for message in self.messages {
+            if says_nothing(message) {
+                continue;
+            }
             if message.role != Role::Tool {
                 list.serialize_element(&Turn { message, developer: self.developer })?;
                 continue;
@@ -29,6 +32,16 @@ impl Serialize for Messages<'_> {
         }
         list.end()
     }
+}
+
+/// Of a turn of the model what the member cannot take is gone, and that was all: some servers refuse an empty one.
+fn says_nothing(message: &Message) -> bool {
+    message.role == Role::Assistant
+        && message.parts.iter().all(|part| match &part.content {
+            Content::Text(text) | Content::Refusal(text) => text.is_empty(),
+            Content::Redacted { .. } => true,
+            _ => false,
+        })
 }
 
 struct Turn<'a> {

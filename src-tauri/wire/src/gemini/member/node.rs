@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::raw::Raw;
 
-pub(super) enum Node<'a> {
+pub(in crate::gemini) enum Node<'a> {
     Raw(Cow<'a, Raw>),
     Text(Cow<'a, str>),
     Value(Cow<'a, Value>),

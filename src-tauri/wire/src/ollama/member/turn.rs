@@ -7,8 +7,10 @@ use serde::{
     ser::{SerializeMap, SerializeSeq},
 };
 
-use super::super::tools;
-use crate::model::{Content, Message, Part, Role, Source, ToolCall, ToolResult};
+use crate::{
+    arguments,
+    model::{Content, Message, Part, Role, Source, ToolCall, ToolResult},
+};
 
 pub(super) struct Messages<'a>(pub &'a [Message]);
 
@@ -143,7 +145,7 @@ impl Serialize for Call<'_> {
             name: &'a str,
             arguments: crate::raw::Raw,
         }
-        let arguments = tools::as_object(&self.0.arguments, "arguments").unwrap_or_else(|text| text);
+        let arguments = arguments::as_object(&self.0.arguments, "arguments").unwrap_or_else(|text| text);
         let mut call = serializer.serialize_map(Some(2))?;
         call.serialize_entry("id", &self.0.id)?;
         call.serialize_entry("function", &Function { name: &self.0.name, arguments })?;

@@ -73,7 +73,9 @@ fn of_caller<'a>(
     notices: &mut Vec<Notice>,
 ) {
     for (name, raw) in &request.sampling.fields {
-        if TAKEN.contains(&name.as_str()) {
+        if TAKEN.contains(&name.as_str()) && target.quirks.own_sampling {
+            notices.push(Notice::new(request.spelling(name), "this model samples as it likes"));
+        } else if TAKEN.contains(&name.as_str()) {
             set(options, name, Opt::Raw(raw));
         } else if name != "verbosity" {
             notices.push(Notice::new(request.spelling(name), "not taken by the Responses API"));

@@ -25,6 +25,8 @@ pub(in crate::responses) fn relay(
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
     body.remove("bench");
     body.remove("with");
+    // Served by the gateway: what it stands for is in the input, and its id is known to nobody else.
+    body.remove("previous_response_id");
     if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
         && asked > limit
     {

@@ -1,0 +1,40 @@
+//! Asking how many tokens a question has (wire.md §9), in the dialects whose callers ask.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::{
+    error::ApiError,
+    format::Encoded,
+    model::{Request, Target},
+};
+
+/// No window is as large; a count past it is a mistake.
+const MOST: u64 = 100_000_000;
+
+/// A dialect's way to count, for callers and members alike.
+pub trait TokenCount: Send + Sync {
+    /// The question in a caller's body, as [`Format::decode_request`](crate::Format::decode_request) reads it.
+    fn question<'a>(&self, body: &'a [u8]) -> Result<Cow<'a, [u8]>, ApiError> {
+        Ok(Cow::Borrowed(body))
+    }
+
+    /// The caller's body for a member of the same dialect, edited in place as
+    /// [`Format::relay_request`](crate::Format::relay_request) does. `request` is its question, decoded.
+    fn relay(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError>;
+
+    /// The field of a reply that holds the count.
+    fn field(&self) -> &'static str;
+
+    /// What a member counted, in tokens; `None` when the reply holds no count that can be true.
+    fn decode_reply(&self, body: &[u8]) -> Option<u64> {
+        let reply: Value = serde_json::from_slice(body).ok()?;
+        reply.get(self.field())?.as_u64().filter(|tokens| (1..=MOST).contains(tokens))
+    }
+
+    /// A count for a caller, in tokens.
+    fn encode_reply(&self, tokens: u64) -> Vec<u8> {
+        serde_json::json!({ self.field(): tokens }).to_string().into_bytes()
+    }
+}
