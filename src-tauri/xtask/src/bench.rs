@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds optimised programs and lets `bench-load` measure them.
+//! `cargo xtask bench`: builds optimised programs and lets `bench-plan` and `bench-load` measure them.
 
 use anyhow::Result;
 use clap::Args;
@@ -27,7 +27,8 @@ pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
         );
     }
     shell::run(&mut tree.cargo(["build", "--release", "--package", "cli", "--bin", "bench"]))?;
-    shell::run(&mut tree.cargo(["build", "--release", "--package", "bench-tests", "--bin", "bench-load"]))?;
+    shell::run(&mut tree.cargo(["build", "--release", "--package", "bench-tests", "--bins"]))?;
+    shell::run(&mut tree.command(tree.built("release", "bench-plan")))?;
     shell::run(
         tree.command(tree.built("release", "bench-load"))
             .env("BENCH_BIN", tree.built("release", "bench"))
