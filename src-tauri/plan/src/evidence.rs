@@ -107,20 +107,22 @@ impl Evidence {
         }
     }
 
-    /// A model has a new alias, and its record follows; a record under the new alias is added to.
+    /// A model has a new alias, and its record follows; a record under the new alias is added to. Seats it holds
+    /// stay with the alias they were taken under, which is the one they are released under.
     pub fn rename(&mut self, from: &str, to: &str) {
         if from == to {
             return;
         }
         let Some(moved) = self.models.remove(from) else { return };
+        if moved.in_flight > 0 {
+            let held = self.work(from);
+            (held.in_flight, held.seated_ms) = (moved.in_flight, moved.seated_ms);
+        }
         for (shape, tally) in &moved.by_shape {
             self.add(to, shape, *tally);
         }
-        let work = self.work(to);
-        work.in_flight += moved.in_flight;
-        work.seated_ms = work.seated_ms.max(moved.seated_ms);
         if moved.suite.tasks > 0 {
-            work.suite = moved.suite;
+            self.work(to).suite = moved.suite;
         }
     }
 

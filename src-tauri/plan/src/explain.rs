@@ -1,6 +1,5 @@
 use crate::{
-    ChosenShape, Leaders, NotCandidate, Registered, Seating, SeatingError, SeatingInput, Standing,
-    primary_and_second,
+    ChosenShape, Leaders, Registered, Seating, SeatingError, SeatingInput, Standing, primary_and_second,
     reserve::apart_first,
     router::{Candidates, standing},
     seat,
@@ -39,7 +38,7 @@ pub fn explain(input: &SeatingInput<'_>, shape: &ChosenShape) -> Explanation {
     for it in input.roster.iter() {
         match candidates.why_not(it, &[]) {
             None => count += 1,
-            Some(why) => add(&mut groups, &why, it),
+            Some(why) => add(&mut groups, why.in_words(it, &shape.shape), it),
         }
     }
     // Stable: equals stay in the order they were met.
@@ -66,8 +65,7 @@ pub fn explain(input: &SeatingInput<'_>, shape: &ChosenShape) -> Explanation {
 /// Aliases named in a group.
 const SOME: usize = 5;
 
-fn add(groups: &mut Vec<Group>, why: &NotCandidate, it: &Registered) {
-    let why = why.to_string();
+fn add(groups: &mut Vec<Group>, why: String, it: &Registered) {
     let at = groups.iter().position(|group| group.why == why).unwrap_or_else(|| {
         groups.push(Group { why, count: 0, some: Vec::new() });
         groups.len() - 1

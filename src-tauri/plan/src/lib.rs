@@ -29,7 +29,6 @@ pub use merge::{Change, ChangeKind, Subject, merge};
 pub use mergers::{Mergers, mergers};
 pub use reserve::{NoReserve, reserve};
 pub use roster::{Registered, Roster};
-pub use router::NotCandidate;
 pub use seating::{
     Seat, SeatKind, Seating, SeatingError, SeatingInput, Skipped, Unavailable, seat, shape_without_picker,
 };

@@ -1,6 +1,6 @@
 //! The router (panel.md §4): who may be picked, the longest without real work, the best record.
 
-use std::{cmp::Ordering, fmt};
+use std::cmp::Ordering;
 
 use catalog::ModelRole;
 
@@ -9,19 +9,17 @@ use crate::{
     seating::{Unfit, too_small, unfit},
 };
 
-/// Why a registered model is not a candidate. Its display is the reason as a group of models shares it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum NotCandidate {
+/// Why a registered model is not a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotCandidate {
     Retired,
     AdHoc,
     /// The panel is practice and the model is not, or the other way round.
     OtherSideOfPractice {
         practice: bool,
     },
-    Role {
-        role: ModelRole,
-        shape: Shape,
-    },
+    /// The shape does not admit its role.
+    Role,
     Member,
     /// The same model, whatever serves it, sits already.
     Family,
@@ -152,8 +150,7 @@ impl<'a> Candidates<'a> {
         if model.ad_hoc {
             return Some(NotCandidate::AdHoc);
         }
-        (!model.role.sits() || !self.roles.contains(&model.role))
-            .then(|| NotCandidate::Role { role: model.role.clone(), shape: self.shape.clone() })
+        (!model.role.sits() || !self.roles.contains(&model.role)).then_some(NotCandidate::Role)
     }
 
     /// What keeps it from sitting beside those that do.
@@ -228,15 +225,17 @@ fn span(ms: i64) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-impl fmt::Display for NotCandidate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl NotCandidate {
+    /// The reason as a group of models shares it.
+    pub(crate) fn in_words(self, it: &Registered, shape: &Shape) -> String {
         let text = match self {
             NotCandidate::Retired => "retired",
             NotCandidate::AdHoc => "ad hoc, never chosen automatically",
             NotCandidate::OtherSideOfPractice { practice: true } => "a practice model",
             NotCandidate::OtherSideOfPractice { practice: false } => "not a practice model",
-            NotCandidate::Role { role, shape } => {
-                return write!(f, "the shape {} does not admit the role {}", shape.name(), role.name());
+            NotCandidate::Role => {
+                let role = it.model.role.name();
+                return format!("the shape {} does not admit the role {role}", shape.name());
             }
             NotCandidate::Member => "a member of the collection",
             NotCandidate::Family => "the same model as one that sits",
@@ -253,7 +252,7 @@ impl fmt::Display for NotCandidate {
             NotCandidate::Unavailable(Unavailable::NoKey) => "its endpoint has no key",
             NotCandidate::Unavailable(Unavailable::OverLimit) => "at a limit of its endpoint",
         };
-        f.write_str(text)
+        text.to_owned()
     }
 }
 

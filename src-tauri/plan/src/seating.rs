@@ -104,22 +104,20 @@ pub struct SeatingError {
     pub skipped: Vec<Skipped>,
 }
 
-/// The shape of a panel as far as it is known without the shape picker; `None` is for the picker to say, with
-/// `picker::Question`. A panel that will be refused is refused here, before anybody is asked anything.
+/// The shape of a panel as far as it is known without the shape picker; `None` is for the picker to say (see
+/// `picker`). A prompt too large for the panel is refused here, before a picker is asked.
 ///
 /// The picker is needed when the request holds no image, the collection sets no shape, and there are explorer
 /// seats for a shape to matter to.
 pub fn shape_without_picker(input: &SeatingInput<'_>) -> Result<Option<ChosenShape>, SeatingError> {
-    let set = input.collection.shape.clone();
-    if let (None, true) = (&set, input.has_images) {
-        return Ok(Some(ChosenShape { shape: Shape::VISION, by: "the request holds an image".to_owned() }));
-    }
-    if let Some(shape) = set {
-        return Ok(Some(ChosenShape { shape, by: "set on the collection".to_owned() }));
-    }
     let free = members::considered(input)?.explorer_seats(input);
-    let default = || ChosenShape { shape: Shape::GENERAL, by: "the default".to_owned() };
-    Ok((free == 0).then(default))
+    let (shape, by) = match (&input.collection.shape, input.has_images) {
+        (Some(shape), _) => (shape.clone(), "set on the collection"),
+        (None, true) => (Shape::VISION, "the request holds an image"),
+        (None, false) if free == 0 => (Shape::GENERAL, "the default"),
+        (None, false) => return Ok(None),
+    };
+    Ok(Some(ChosenShape { shape, by: by.to_owned() }))
 }
 
 /// Seats a panel, in the order of panel.md §3: members, the caller's nominees, then explorers by the router.

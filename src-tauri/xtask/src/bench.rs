@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: what the wire formats cost, event by event; then optimised programs, measured by
-//! `bench-load`.
+//! `cargo xtask bench`: what the wire formats cost, event by event; what seating a panel costs and is worth
+//! (`bench-plan`); then the optimised gateway, measured by `bench-load`.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -25,16 +25,30 @@ pub struct Options {
 enum Subject {
     /// Reading, writing and relaying in each dialect.
     Wire,
+    /// Seating, and the simulation of what its choices are worth.
+    Plan,
     /// The whole gateway, beside nginx and the direct call.
     Gateway,
 }
 
 pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
     system::need(tree, &[system::COMPILER])?;
-    if options.only != Some(Subject::Gateway) {
+    let wanted = |subject| options.only.is_none_or(|only| only == subject);
+    if wanted(Subject::Wire) {
         shell::run(&mut tree.cargo(["bench", "--package", "wire", "--benches"]))?;
     }
-    if options.only == Some(Subject::Wire) { Ok(()) } else { gateway(tree, options) }
+    if wanted(Subject::Plan) {
+        shell::run(&mut tree.cargo([
+            "build",
+            "--release",
+            "--package",
+            "bench-tests",
+            "--bin",
+            "bench-plan",
+        ]))?;
+        shell::run(&mut tree.command(tree.built("release", "bench-plan")))?;
+    }
+    if wanted(Subject::Gateway) { gateway(tree, options) } else { Ok(()) }
 }
 
 fn gateway(tree: &Tree, options: &Options) -> Result<()> {

@@ -1,3 +1,4 @@
+use catalog::{Model, ModelRole};
 use plan::{Unavailable, explain};
 
 use crate::bench::{Bench, at, chosen, model, retired};
@@ -8,6 +9,7 @@ fn who_would_sit_now_who_stands_by_and_who_cannot() {
         .models(["alpha", "x", "y", "z"])
         .model(at("hub", "apart", "groq/apart"))
         .model(at("practice", "quick", "quick"))
+        .model(Model { role: ModelRole::LIGHT, ..model("light") })
         .members(["alpha"])
         .worked("x", "review", 3, 12)
         .worked("apart", "review", 1, 1)
@@ -53,6 +55,7 @@ fn who_would_sit_now_who_stands_by_and_who_cannot() {
             "1 a member of the collection: alpha",
             "1 cooling down after a rate limit: z",
             "1 a practice model: quick",
+            "1 the shape review does not admit the role light: light",
         ]
     );
 }
