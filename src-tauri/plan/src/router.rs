@@ -29,7 +29,7 @@ pub(crate) enum NotCandidate {
     /// Its role is vision, and there is nothing to see.
     NothingToSee,
     /// Its API cannot say what the prompt holds.
-    Barred(String),
+    Barred,
     Window,
     Unavailable(Unavailable),
 }
@@ -169,7 +169,7 @@ impl<'a> Candidates<'a> {
             Some(Unfit::Audio(_)) => return Some(NotCandidate::Audio),
             Some(Unfit::Images(_)) => return Some(NotCandidate::Images),
             Some(Unfit::NothingToSee) => return Some(NotCandidate::NothingToSee),
-            Some(Unfit::Barred(why)) => return Some(NotCandidate::Barred(why)),
+            Some(Unfit::Barred(_)) => return Some(NotCandidate::Barred),
             // A role that never sits is no candidate to begin with.
             Some(Unfit::Role) | None => {}
         }
@@ -242,7 +242,7 @@ impl NotCandidate {
             NotCandidate::Images => "not known to see images (fact vision)",
             NotCandidate::Documents => "not known to read documents (fact pdf)",
             NotCandidate::Audio => "not known to hear audio (fact audio)",
-            NotCandidate::Barred(why) => why,
+            NotCandidate::Barred => "its API cannot say what the prompt holds",
             NotCandidate::NothingToSee => "its role is vision and the request holds no image",
             NotCandidate::Window => "its window is too small for the prompt",
             NotCandidate::Unavailable(Unavailable::Cooling { .. }) => "cooling down after a rate limit",

@@ -61,6 +61,9 @@ export type AlertKind =
   | "records_moved"
   | "port_taken";
 
+/** An API that an endpoint can be asked in. */
+export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
+
 export type Ask = {
   collection: string;
   prompt: string;
@@ -79,10 +82,14 @@ export type Asked = {
   panel: string;
 };
 
-/** What to paste into a client as its base URL. */
+/** What to paste into a client as its base URL, by the API the client speaks. */
 export type BaseUrls = {
-  /** With `/v1`. */
+  /** With `/v1`, as OpenAI's SDKs want it. */
   openai: string;
+  /** Without: the SDKs of the other three add their own path. */
+  anthropic: string;
+  ollama: string;
+  gemini: string;
 };
 
 export type CallId = {
@@ -137,7 +144,7 @@ export type EndpointTest = {
 export type EndpointView = {
   name: string;
   base: string;
-  api: string;
+  api: Api;
   kind: EndpointKind;
   key: KeyView;
   key_env: string | null;
@@ -257,6 +264,14 @@ export type LiveEvent =
   | { type: "noticed"; alert: Alert }
   | { type: "alert_cleared"; kind: AlertKind; subject: string };
 
+/** One field of the question that did not reach a member as it was sent. */
+export type LossyView = {
+  /** As the caller named it: `temperature`, `messages[2].content[0]`. */
+  field: string;
+  /** `ignored by a panel` */
+  reason: string;
+};
+
 /**
  * What a model is for: a word. Which roles there are is said by the shapes that admit them, so an owner adds
  * a role by adding it to a shape.
@@ -343,6 +358,8 @@ export type PanelView = {
   failed_over: Array<FailedOverView>;
   /** Why the reply is not the one that was asked for. */
   note: string | null;
+  /** What was left out or changed on the way to the members. */
+  lossy: Array<LossyView>;
   /** Why nobody answered, when nobody did. */
   error: string | null;
   /** A panel of practice models: its record is kept apart. */
@@ -370,6 +387,8 @@ export type PresetView = {
   id: string;
   title: string;
   base: string;
+  /** What it can be asked in at that base, its native API first. */
+  apis: Array<Api>;
   kind: EndpointKind;
   key_page: string;
   needs_key: boolean;
@@ -455,6 +474,8 @@ export type SaveCollection = {
 export type SaveEndpoint = {
   name: string;
   base: string;
+  /** Absent keeps what is there; a new endpoint speaks chat. */
+  api?: Api;
   key_env: string | null;
   /** A new key for the keychain; write-only. Absent keeps what is there. */
   key?: string;
@@ -538,6 +559,8 @@ export type Settings = {
   explorer_grace: number;
   /** Days that prompts and answers are kept; verdicts and counts are kept for ever. */
   keep_text_days: number;
+  /** Days that a response can be gone on from by its id. */
+  responses_days: number;
 };
 
 export type SetupText = {
