@@ -30,6 +30,7 @@ pub fn print() {
             has_images: false,
             documents: false,
             audio: false,
+            barred: &|_| None,
             estimate_tokens: 10_000,
             nominees: &[],
             now_ms: CALLS as i64 * 1_000,

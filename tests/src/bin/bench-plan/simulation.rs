@@ -113,6 +113,7 @@ fn input<'a>(
         has_images: false,
         documents: false,
         audio: false,
+        barred: &|_| None,
         estimate_tokens: 1_000,
         nominees: &[],
         now_ms,
