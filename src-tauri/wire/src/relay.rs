@@ -1,6 +1,7 @@
 //! Same dialect in and out: bytes go on as they came, but for a few values edited in place. Unknown fields, key
 //! order, number text and spaces survive, because nothing is parsed and written again.
 
+mod edits;
 mod public;
 mod scan;
 
@@ -9,6 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub(crate) use edits::Edits;
 pub use public::PublicEvents;
 use scan::Scanner;
 
