@@ -12,6 +12,7 @@ mod discover;
 mod gateway;
 mod guard;
 mod keys;
+mod linger;
 mod live;
 mod origins;
 mod panel;

@@ -103,8 +103,11 @@ impl Gateway {
         let has_images = request.images().next().is_some();
         let (documents, audio) = (request.has_documents(), request.has_audio());
         if request.last_user_text().trim().is_empty() && !has_images && !documents && !audio {
-            let message =
-                "messages: there is no user text and no image: put the question in a message of role user";
+            // In the caller's words: `messages`, `contents`, `input`, `prompt`.
+            let said = request.messages.iter().rposition(|message| message.role != Role::System);
+            let place = request.message_place(said.unwrap_or_default());
+            let field = place.split(['[', '.']).next().unwrap_or_default();
+            let message = format!("{field}: there is no user text and no image: put the question there");
             return Err(ApiError::invalid("empty_prompt", message));
         }
         let estimate = estimate_tokens(request);

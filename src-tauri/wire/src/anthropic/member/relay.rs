@@ -115,7 +115,9 @@ fn standing<'a>(raw: &'a RawValue, target: &Target, place: Place<'_>) -> Result<
         _ if seal.data.is_empty() && target.quirks.signed_thinking => {
             Standing::Foreign("reasoning without a signature")
         }
-        (Some(member), _) if member != target.member => Standing::Foreign("reasoning signed by another member"),
+        (Some(member), _) if member != target.member => {
+            Standing::Foreign("reasoning signed by another member")
+        }
         (Some(_), Some(raw)) => Standing::Marked(raw, seal.data),
         _ => Standing::Plain,
     })
