@@ -132,7 +132,7 @@ impl ModelName {
     /// The bytes that go on now. Holds back at most one unfinished line.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
-        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
             let terminator = bytes[end];
             let is_second = terminator == b'\n' && end == 0 && self.line.is_empty() && self.after_cr;
             self.line.extend_from_slice(&bytes[..end]);

@@ -1,6 +1,10 @@
 //! A caller that is refused while it is still sending reads why: it never sees a reset instead.
 
-use bench_tests::{Lab, panel_of, upstream::answers, within};
+use bench_tests::{Lab, http::whole, panel_of, upstream::answers, within};
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const MB: usize = 1 << 20;
@@ -46,5 +50,21 @@ async fn a_refusal_is_read_after_whatever_was_sent() {
     ] {
         let reply = sent_then_read(&lab, &head, length).await;
         assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{what}: {reply:.300}");
+    }
+}
+
+#[tokio::test]
+async fn over_http_2_too() {
+    let lab = lab().await;
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).http2_only(true).build_http();
+    let long = Bytes::from(vec![b'a'; 160 * MB]);
+    for (content_type, status) in [("application/json", 413), ("text/plain", 415)] {
+        let request = Request::post(format!("{}/v1/messages", lab.http().url))
+            .header("content-type", content_type)
+            .body(Full::new(long.clone()))
+            .expect("a request");
+        let answer = whole(within("the answer", client.request(request)).await.expect("no reset")).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(answer.json()["type"], "error");
     }
 }

@@ -54,10 +54,9 @@ fn own_input(body: &[u8], target: &Target, notices: &mut Vec<Notice>) -> Result<
     for (at, raw) in items.iter().enumerate() {
         match sealed(raw)? {
             None => {}
+            Some((_, Sealed::Redacted(seal))) if target.made(&seal) && seal.origin.is_none() => {}
             Some((place, Sealed::Redacted(seal))) if target.made(&seal) => {
-                if seal.origin.is_some() {
-                    edits.set(place, serde_json::Value::from(seal.data).to_string());
-                }
+                edits.set(place, serde_json::Value::from(seal.data).to_string());
             }
             Some(_) => {
                 foreign.push(at);
