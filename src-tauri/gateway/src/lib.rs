@@ -13,6 +13,7 @@ mod evidence;
 mod gateway;
 mod guard;
 mod keys;
+mod linger;
 mod live;
 mod origins;
 mod panel;

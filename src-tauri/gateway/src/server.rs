@@ -22,7 +22,12 @@ use hyper_util::{
 use tokio::{net::TcpListener, sync::Semaphore, time::Instant};
 use wire::{ApiError, Kind, Origin};
 
-use crate::{alerts, api, gateway::Gateway, guard};
+use crate::{
+    alerts, api,
+    gateway::Gateway,
+    guard,
+    linger::{Lent, linger},
+};
 
 /// Clients may open this many connections at once before the first is accepted.
 const BACKLOG: i32 = 1024;
@@ -159,6 +164,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
         };
         let _ = socket.set_nodelay(true);
         let tasks = site.gateway.tasks().clone();
+        let unlisten = site.gateway.unlisten().clone();
         let site = site.clone();
         let activity = Arc::new(Activity::default());
         let quiet = quiet_for_too_long(activity.clone());
@@ -166,13 +172,18 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
             let (site, open) = (site.clone(), activity.begin());
             async move { Ok::<_, std::convert::Infallible>(answer(&site, request, open).await) }
         });
-        let connection = builder.serve_connection(TokioIo::new(socket), service).into_owned();
+        let socket = Arc::new(socket);
+        let connection = builder.serve_connection(TokioIo::new(Lent(socket.clone())), service).into_owned();
         let watched = graceful.watch(connection);
         tasks.spawn(async move {
             tokio::select! {
                 // A caller that hangs up or breaks the protocol is no fault of ours.
                 _ = watched => {}
                 () = quiet => {}
+            }
+            tokio::select! {
+                () = linger(&socket) => {}
+                () = unlisten.cancelled() => {}
             }
         });
     }
@@ -224,6 +235,7 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
     let begun = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
+    let dialect = api::dialect(&path, request.headers());
     let id = guard::request_id(request.headers(), || {
         format!("req_{:08x}{:08x}", site.gateway.random(), site.gateway.random())
     });
@@ -234,7 +246,7 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
                 let message = format!("the gateway failed on this request; its id is {id}");
                 let error = ApiError::new(Kind::Internal, Origin::Gateway, "internal", message);
                 tracing::error!(id, path, "a request panicked");
-                api::error_response(api::dialect(&path), &error, &id, None)
+                api::error_response(dialect, &error, &id, None)
             });
             // The request is open until its body has gone out.
             response.map(|body| Body::new(api::Held::new(body, (permit, open))))
@@ -243,7 +255,7 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
             let message = format!("{OPEN_REQUESTS} requests are open already; come back in a second");
             let mut error = ApiError::new(Kind::Unavailable, Origin::Gateway, "too_many_requests", message);
             error.retry_after = Some(Duration::from_secs(1));
-            api::error_response(api::dialect(&path), &error, &id, None)
+            api::error_response(dialect, &error, &id, None)
         }
     };
     if let Ok(id) = HeaderValue::from_str(&id) {

@@ -46,10 +46,10 @@ pub trait Format: Send + Sync {
         &[&["model"]]
     }
 
-    /// Whether an event of a stream, by its name, is of the public protocol. Others are not relayed to callers
-    /// ([`relay::PublicEvents`](crate::relay::PublicEvents)).
-    fn is_public(&self, _event: &str) -> bool {
-        true
+    /// Whether an event of a stream, by its name, is of the public protocol; `None` when all are. Others are not
+    /// relayed to callers ([`relay::PublicEvents`](crate::relay::PublicEvents)).
+    fn public_events(&self) -> Option<fn(&str) -> bool> {
+        None
     }
 
     /// A whole answer as one body.

@@ -161,18 +161,28 @@ pub(crate) fn text_of(body: &[u8]) -> Result<Cow<'_, str>, ApiError> {
 /// A caller's body as a value, read as kindly as every dialect reads its own: the last of a repeated key wins,
 /// half a surrogate pair is U+FFFD, a byte order mark is skipped.
 pub fn value(body: &[u8]) -> Result<serde_json::Value, ApiError> {
-    serde_json::from_str(&text_of(body)?)
-        .map_err(|error| ApiError::invalid("invalid_json", format!("body: not JSON: {error}")))
+    let text = text_of(body)?;
+    serde_json::from_str(&text).map_err(|error| match is_json(&text) {
+        // A number past any, say, or lists a hundred deep.
+        true => ApiError::invalid("invalid_value", format!("body: {error}")),
+        false => not_json(&error),
+    })
 }
 
 /// The body's object.
 pub(crate) fn root(text: &str) -> Result<Object<'_>, ApiError> {
-    serde_json::from_str(text).map_err(|error| {
-        if error.is_data() && serde_json::from_str::<&RawValue>(text).is_ok() {
-            return Place::Root.expected("object");
-        }
-        ApiError::invalid("invalid_json", format!("body: not JSON: {error}"))
+    serde_json::from_str(text).map_err(|error| match is_json(text) {
+        true => Place::Root.expected("object"),
+        false => not_json(&error),
     })
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
+}
+
+fn not_json(error: &serde_json::Error) -> ApiError {
+    ApiError::invalid("invalid_json", format!("body: not JSON: {error}"))
 }
 
 pub(crate) fn string(raw: &RawValue, place: Place<'_>) -> Result<String, ApiError> {

@@ -1,6 +1,7 @@
 //! Same dialect in and out: bytes go on as they came, but for a few values edited in place. Unknown fields, key
 //! order, number text and spaces survive, because nothing is parsed and written again.
 
+mod edits;
 mod public;
 mod scan;
 
@@ -9,6 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub(crate) use edits::Edits;
 pub use public::PublicEvents;
 use scan::Scanner;
 
@@ -130,7 +132,7 @@ impl ModelName {
     /// The bytes that go on now. Holds back at most one unfinished line.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
-        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
             let terminator = bytes[end];
             let is_second = terminator == b'\n' && end == 0 && self.line.is_empty() && self.after_cr;
             self.line.extend_from_slice(&bytes[..end]);

@@ -75,8 +75,8 @@ impl Format for Responses {
         &[&["model"], &["response", "model"]]
     }
 
-    fn is_public(&self, event: &str) -> bool {
-        event == "error" || event.starts_with("response.")
+    fn public_events(&self) -> Option<fn(&str) -> bool> {
+        Some(|event| event == "error" || event.starts_with("response."))
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

@@ -171,6 +171,26 @@ export class OpenAiResponses extends OpenAiSdk {
     }
   }
 
+  async is_kept_and_gone_on_from() {
+    const { responses } = this.client;
+    const first = await responses.create(this.question("bench/chat-core", "What is the sky?"));
+    assert.equal((await responses.retrieve(first.id)).output_text, first.output_text);
+    // A streamed turn goes on from a plain one, and is kept as well.
+    let second;
+    const question = { ...this.question("bench/chat-core", "And the sea?"), previous_response_id: first.id };
+    for await (const event of await responses.create({ ...question, stream: true }))
+      if (event.type === "response.completed") second = event.response;
+    assert.equal(second.previous_response_id, first.id);
+    const asked = [];
+    for await (const item of responses.inputItems.list(second.id, { order: "asc", limit: 1 }))
+      asked.push(item.content[0].text);
+    assert.deepEqual([asked.length, asked[0], asked[2]], [3, "What is the sky?", "And the sea?"]);
+    await responses.delete(second.id);
+    const forgotten = await responses.create({ ...this.question("bench/chat-core", "Forget this."), store: false });
+    for (const gone of [second.id, forgotten.id])
+      await assert.rejects(responses.retrieve(gone), { name: "Error", status: 404 });
+  }
+
   async a_failed_stream_says_why_first() {
     const events = [];
     const read = async () => {

@@ -155,6 +155,25 @@ class Responses(OpenAi):
         assert (error.type, failed.type, failed.response.status) == ("error", "response.failed", "failed")
         assert "Lost my thread" in error.message and "Lost my thread" in failed.response.error.message
 
+    def is_kept_and_gone_on_from(self):
+        responses = self.client.responses
+        first = self.create("bench/chat-core", "What is the sky?")
+        assert responses.retrieve(first.id).output_text == first.output_text
+        # A streamed turn goes on from a plain one, and is kept as well.
+        events = list(self.create("bench/chat-core", "And the sea?", previous_response_id=first.id, stream=True))
+        second = events[-1].response
+        assert second.previous_response_id == first.id, second
+        asked = [item.content[0].text for item in responses.input_items.list(second.id, order="asc", limit=1)]
+        assert (asked[0], asked[-1]) == ("What is the sky?", "And the sea?") and len(asked) == 3, asked
+        responses.delete(second.id)
+        forgotten = self.create("bench/chat-core", "Forget this.", store=False)
+        for gone in (second.id, forgotten.id):
+            try:
+                responses.retrieve(gone)
+            except openai.NotFoundError:
+                continue
+            raise AssertionError(f"{gone} is still kept")
+
     def goes_on_from_nothing(self):
         try:
             self.create("bench/chat-core", "hi", previous_response_id="resp_1")

@@ -96,6 +96,16 @@ async fn a_model_that_is_none_is_a_404_that_lists_the_collections() {
         let message = answer.refusal(404, "not_found_error", "collection_not_found");
         assert!(message.contains("bench/core"), "{path}: {message}");
     }
+    // In the shape that its reader would have had the entry in.
+    for (header, at, wanted) in [
+        ("anthropic-version", "/error/type", "not_found_error"),
+        ("x-goog-api-key", "/error/status", "NOT_FOUND"),
+    ] {
+        let request = lab.http().request(Method::GET, "/v1/models/bench/nope").header(header, "2023-06-01");
+        let error = lab.http().send(request, "").await.json();
+        assert_eq!(error.pointer(at).and_then(|it| it.as_str()), Some(wanted), "{header}: {error}");
+        assert!(error["error"].get("param").is_none(), "{header}: {error}");
+    }
 }
 
 #[tokio::test]

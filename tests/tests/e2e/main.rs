@@ -30,4 +30,5 @@ mod responses;
 mod secrets;
 mod slow;
 mod streaming;
+mod unread;
 mod verdicts;

@@ -54,7 +54,7 @@ pub(crate) async fn answer(
         let answered = tower_service::Service::call(&mut extra.clone(), request.map(Body::new)).await;
         return answered.unwrap_or_else(|never| match never {});
     }
-    let call = Call { gateway, id, dialect: dialect(path) };
+    let call = Call { gateway, id, dialect: dialect(path, request.headers()) };
     let answered = match admitted
         .and_then(|()| route(request.method(), path, request.uri().query().unwrap_or_default()))
     {
@@ -94,8 +94,8 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
             let health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
             Ok(reply::json(StatusCode::OK, health.to_string()))
         }
-        Route::Models(shape) => Ok(models::list(call, shape, request.headers())),
-        Route::Model(id, shape) => models::one(call, &id, shape, request.headers()),
+        Route::Models => Ok(models::list(call)),
+        Route::Model(id) => models::one(call, &id),
         Route::Ask(form, model) => {
             let client = name::client(request.headers());
             let route = wire::Route { model: model.as_deref(), form };

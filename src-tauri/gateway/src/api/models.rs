@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use axum::response::Response;
 use catalog::Facts;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use plan::Collection;
 use wire::{ApiError, Dialect, Limits, ModelEntry, ModelList, ReplyMode, Together};
 
-use super::{Call, name, reply, route::ListShape};
+use super::{Call, name, reply};
 use crate::{panel::unknown_collection, setup::Snapshot};
 
 /// Every collection, in the shape its caller reads (wire.md §1).
-pub(crate) fn list(call: &Call<'_>, shape: ListShape, headers: &HeaderMap) -> Response {
+pub(crate) fn list(call: &Call<'_>) -> Response {
     let list = all(call);
-    let body = match reader(shape, headers) {
+    let body = match call.dialect {
         Dialect::Gemini => list.encode_gemini(),
         Dialect::Anthropic => list.encode_anthropic(),
         _ => list.encode(),
@@ -24,14 +24,9 @@ pub(crate) fn list(call: &Call<'_>, shape: ListShape, headers: &HeaderMap) -> Re
 
 /// One entry, under the name it was asked by; the id comes decoded. Every name that can be asked for is found,
 /// also one that the list spells otherwise (`core`, `bench/core:all`).
-pub(crate) fn one(
-    call: &Call<'_>,
-    model: &str,
-    shape: ListShape,
-    headers: &HeaderMap,
-) -> Result<Response, ApiError> {
+pub(crate) fn one(call: &Call<'_>, model: &str) -> Result<Response, ApiError> {
     let entry = find(call, model)?;
-    let body = match reader(shape, headers) {
+    let body = match call.dialect {
         Dialect::Gemini => entry.encode_gemini(),
         Dialect::Anthropic => entry.encode_anthropic(),
         _ => entry.encode(),
@@ -46,16 +41,6 @@ pub(crate) fn ollama_tags(call: &Call<'_>) -> Response {
 pub(crate) fn ollama_show(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiError> {
     let model = wire::ollama_shown(body)?;
     Ok(reply::json(StatusCode::OK, find(call, &model)?.encode_show()))
-}
-
-fn reader(shape: ListShape, headers: &HeaderMap) -> Dialect {
-    let has = |name: &str| headers.contains_key(name);
-    match shape {
-        ListShape::Gemini => Dialect::Gemini,
-        ListShape::ByHeaders if has("x-goog-api-key") || has("x-goog-api-client") => Dialect::Gemini,
-        ListShape::ByHeaders if has("anthropic-version") => Dialect::Anthropic,
-        ListShape::ByHeaders => Dialect::Chat,
-    }
 }
 
 fn all(call: &Call<'_>) -> ModelList {

@@ -1,6 +1,6 @@
 //! Which path is which API, whatever spelling of the base URL a person pasted (wire.md §1).
 
-use http::Method;
+use http::{HeaderMap, Method};
 use wire::{ApiError, Dialect, Form, Kind, Origin};
 
 use super::name::{self, decoded};
@@ -11,10 +11,9 @@ use crate::practice;
 pub(crate) enum Route {
     Root,
     Health,
-    /// In the shape its caller reads (`/v1/models`), or Gemini's.
-    Models(ListShape),
+    Models,
     /// The id, decoded.
-    Model(String, ListShape),
+    Model(String),
     /// A question to a collection, in the path's dialect; Gemini names the model in the path.
     Ask(Form, Option<String>),
     /// How many tokens a question has; Gemini names the model in the path.
@@ -36,16 +35,9 @@ pub(crate) enum Route {
     PracticeChat,
 }
 
-/// Who reads a list of models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListShape {
-    /// The request's headers tell: Gemini's, Anthropic's or OpenAI's.
-    ByHeaders,
-    Gemini,
-}
-
-/// The API a path belongs to: what is refused there takes its error shape. Our own routes use chat's.
-pub(crate) fn dialect(path: &str) -> Dialect {
+/// The API a request belongs to: what is refused there takes its error shape. Our own routes use chat's. Three APIs
+/// list models at one path (wire.md §1), and their callers tell themselves apart by a header.
+pub(crate) fn dialect(path: &str, headers: &HeaderMap) -> Dialect {
     let path = without_version(path.trim_end_matches('/'));
     let is =
         |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -55,7 +47,19 @@ pub(crate) fn dialect(path: &str) -> Dialect {
         _ if is("/completions") => Dialect::Completions,
         _ if is("/api") => Dialect::Ollama,
         _ if is("/v1beta") || gemini_method(path).is_some() => Dialect::Gemini,
+        _ if is("/models") => lister(headers),
         _ => Dialect::Chat,
+    }
+}
+
+fn lister(headers: &HeaderMap) -> Dialect {
+    let has = |name: &str| headers.contains_key(name);
+    if has("x-goog-api-key") || has("x-goog-api-client") {
+        Dialect::Gemini
+    } else if has("anthropic-version") {
+        Dialect::Anthropic
+    } else {
+        Dialect::Chat
     }
 }
 
@@ -107,8 +111,7 @@ fn named(path: &str, query: &str) -> Option<Route> {
     match unversioned {
         "" => Some(Route::Root),
         "/health" => Some(Route::Health),
-        "/models" => Some(Route::Models(ListShape::ByHeaders)),
-        "/v1beta/models" => Some(Route::Models(ListShape::Gemini)),
+        "/models" | "/v1beta/models" => Some(Route::Models),
         "/chat/completions" | "/completions" | "/responses" | "/messages" | "/api/chat" => {
             Some(Route::Ask(Form::Usual, None))
         }
@@ -122,9 +125,8 @@ fn named(path: &str, query: &str) -> Option<Route> {
             if let Some(kept) = rest.strip_prefix("/responses/") {
                 return response(kept);
             }
-            let gemini = rest.strip_prefix("/v1beta/models/").map(|model| (model, ListShape::Gemini));
-            let found = gemini.or_else(|| Some((rest.strip_prefix("/models/")?, ListShape::ByHeaders)));
-            found.map(|(model, shape)| Route::Model(decoded(model), shape))
+            let model = rest.strip_prefix("/v1beta").unwrap_or(rest).strip_prefix("/models/")?;
+            Some(Route::Model(decoded(model)))
         }
     }
 }
@@ -178,21 +180,23 @@ fn not_allowed(allowed: &'static str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use http::{HeaderName, HeaderValue};
+
     use super::*;
 
     #[test]
     fn paths_in_every_spelling() {
-        let model = |id: &str| Some(Route::Model(id.to_owned(), ListShape::ByHeaders));
+        let model = |id: &str| Some(Route::Model(id.to_owned()));
         for (path, wanted) in [
             ("", Some(Route::Root)),
             ("/", Some(Route::Root)),
             ("/v1", Some(Route::Root)),
             ("/health", Some(Route::Health)),
-            ("/v1/models", Some(Route::Models(ListShape::ByHeaders))),
-            ("/models/", Some(Route::Models(ListShape::ByHeaders))),
-            ("/v1/v1/models", Some(Route::Models(ListShape::ByHeaders))),
-            ("/v1beta/models", Some(Route::Models(ListShape::Gemini))),
-            ("/v1beta/models/bench/core", Some(Route::Model("bench/core".to_owned(), ListShape::Gemini))),
+            ("/v1/models", Some(Route::Models)),
+            ("/models/", Some(Route::Models)),
+            ("/v1/v1/models", Some(Route::Models)),
+            ("/v1beta/models", Some(Route::Models)),
+            ("/v1beta/models/bench/core", Some(Route::Model("bench/core".to_owned()))),
             ("/v1/models/bench/core", model("bench/core")),
             ("/v1/models/bench%2Fcore%3Aall/", model("bench/core:all")),
             ("/api/tags", Some(Route::OllamaTags)),
@@ -249,7 +253,24 @@ mod tests {
             ("/practice/v1/chat/completions", "", Dialect::Chat, Route::PracticeChat),
         ] {
             assert_eq!(route(&Method::POST, path, query).ok(), Some(wanted), "{path}");
-            assert_eq!(dialect(path), dialect_of, "{path}");
+            assert_eq!(dialect(path, &HeaderMap::new()), dialect_of, "{path}");
+        }
+    }
+
+    #[test]
+    fn who_lists_models_is_told_by_headers() {
+        for (path, header, wanted) in [
+            ("/v1/models", "accept", Dialect::Chat),
+            ("/v1/models", "x-goog-api-key", Dialect::Gemini),
+            ("/models/bench/core", "x-goog-api-client", Dialect::Gemini),
+            ("/v1/models/bench/core/", "anthropic-version", Dialect::Anthropic),
+            ("/v1beta/models", "anthropic-version", Dialect::Gemini),
+            ("/v1/chat/completions", "anthropic-version", Dialect::Chat),
+            ("/v1/models/core:countTokens", "anthropic-version", Dialect::Gemini),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(HeaderName::from_static(header), HeaderValue::from_static("1"))]);
+            assert_eq!(dialect(path, &headers), wanted, "{path} with {header}");
         }
     }
 

@@ -138,8 +138,12 @@ impl Gateway {
         };
         let panel = Panel::new(self, asking, collection.clone(), snapshot.clone());
         if !panel.asks_something() {
-            let message =
-                "messages: there is no user text and no image: put the question in a message of role user";
+            // In the caller's words: `messages`, `contents`, `input`, `prompt`.
+            let request = &panel.asking.request;
+            let said = request.messages.iter().rposition(|message| message.role != Role::System);
+            let place = request.message_place(said.unwrap_or_default());
+            let field = place.split(['[', '.']).next().unwrap_or_default();
+            let message = format!("{field}: there is no user text and no image: put the question there");
             return Err(ApiError::invalid("empty_prompt", message));
         }
         let (seats, (skipped, shape)) = self.choose(&panel, |input| {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use crate::{format::Format, sse::MAX_EVENT};
 
-/// Takes private events out of a relayed reply: whole events of a stream, by [`Format::is_public`]. Every other byte
+/// Takes private events out of a relayed reply: whole events of a stream, by [`Format::public_events`]. Every other byte
 /// is as it was, however the bytes are cut; a body that is no stream goes through untouched.
 pub struct PublicEvents {
-    format: &'static dyn Format,
+    is_public: Option<fn(&str) -> bool>,
     /// The event that is not yet whole.
     held: Vec<u8>,
     /// The bytes of the line that is not yet whole.
@@ -31,11 +31,21 @@ enum State {
 
 impl PublicEvents {
     pub fn new(format: &'static dyn Format) -> Self {
-        PublicEvents { format, held: Vec::new(), line: 0, after_cr: None, state: State::Unknown, dropped: 0 }
+        PublicEvents {
+            is_public: format.public_events(),
+            held: Vec::new(),
+            line: 0,
+            after_cr: None,
+            state: State::Unknown,
+            dropped: 0,
+        }
     }
 
     /// The bytes that go on now. Holds back at most one unfinished event.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if self.is_public.is_none() {
+            return bytes.to_vec();
+        }
         let mut out = Vec::with_capacity(bytes.len());
         for byte in bytes {
             self.byte(*byte, &mut out);
@@ -107,6 +117,7 @@ impl PublicEvents {
     }
 
     fn is_public(&self) -> bool {
+        let Some(is_public) = self.is_public else { return true };
         let (mut event, mut data) = ("", None);
         for line in self.held.split(|byte| matches!(byte, b'\n' | b'\r')) {
             let Ok(line) = std::str::from_utf8(line) else { continue };
@@ -117,7 +128,7 @@ impl PublicEvents {
             }
         }
         if !matches!(event, "" | "message") {
-            return self.format.is_public(event);
+            return is_public(event);
         }
         #[derive(serde::Deserialize)]
         struct Typed<'a> {
@@ -125,6 +136,6 @@ impl PublicEvents {
             kind: Cow<'a, str>,
         }
         let typed = data.and_then(|data| serde_json::from_str::<Typed<'_>>(data).ok());
-        typed.is_none_or(|typed| self.format.is_public(&typed.kind))
+        typed.is_none_or(|typed| is_public(&typed.kind))
     }
 }

@@ -129,10 +129,10 @@ impl Scanner {
 fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut end = at + 1;
     loop {
-        match text.get(end)? {
+        end += memchr::memchr2(b'"', b'\\', text.get(end..)?)?;
+        match text[end] {
             b'"' => return Some(end + 1),
-            b'\\' => end += 2,
-            _ => end += 1,
+            _ => end += 2,
         }
     }
 }

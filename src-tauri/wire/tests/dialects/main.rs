@@ -22,6 +22,7 @@ mod replies;
 mod requests;
 mod responses;
 mod roundtrip;
+mod sealed_relay;
 
 #[path = "../support/mod.rs"]
 mod support;

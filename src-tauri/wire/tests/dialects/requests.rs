@@ -34,6 +34,7 @@ fn every_wrong_value_is_named_with_its_place() {
     let image = "an http or https URL, or data:image/…;base64,…";
     let cases: Vec<(String, &str)> = vec![
         ("5".into(), "body: expected object"),
+        ("1e999".into(), "body: expected object"),
         ("[]".into(), "body: expected object"),
         ("null".into(), "body: expected object"),
         (r#"{"model":5,"messages":[]}"#.into(), "model: expected string"),
@@ -322,4 +323,14 @@ fn documents_of_text() {
             assert!(body.contains(text.trim_matches('"')), "{dialect:?} {kind}: {body}");
         }
     }
+}
+
+#[test]
+fn a_number_past_any_is_json_wherever_it_stands() {
+    assert_eq!(read(&with(r#""x":[1e999]"#)).extra[0].1.get(), "[1e999]");
+    let told = wire::json_value(br#"{"note":1e999}"#).unwrap_err();
+    assert_eq!(
+        (told.code, told.message.as_str()),
+        ("invalid_value", "body: number out of range at line 1 column 13")
+    );
 }
