@@ -19,26 +19,26 @@ use crate::vault::{Use, unlock};
 /// What is shown of an error in the summary, in characters.
 const ERROR: usize = 400;
 
-/// The collection to ask, without the reply mode that may stand behind its name.
-pub fn collection(name: &str) -> Result<&str, Failure> {
+/// The collection to ask, and the reply mode that may stand behind its name.
+pub fn collection(name: &str) -> Result<(&str, &str), Failure> {
     match name.split_once(':') {
-        Some((name, "all")) => Ok(name),
-        Some((name, mode @ ("merged" | "route"))) => Err(Failure::Refused(ControlError::bad_input(
+        Some((name, mode @ ("all" | "merged"))) => Ok((name, mode)),
+        Some((name, "route")) => Err(Failure::Refused(ControlError::bad_input(
             "collection",
             format!(
-                "collection: the reply mode \"{mode}\" is not built in this version; ask {name}, which gives \
-                 every member's answer"
+                "collection: the reply mode \"route\" is not built in this version; ask {name}, which gives \
+                 every member's answer, or {name}:merged"
             ),
         ))),
         // No collection has such a name, and the gateway says which there are.
-        _ => Ok(name),
+        _ => Ok((name, "")),
     }
 }
 
 /// Asks `collection`, and tells each seat as it ends.
 pub async fn ask(
     reached: &Reached,
-    collection: &str,
+    (collection, mode): (&str, &str),
     args: &Ask,
     prompt: String,
     out: Out,
@@ -60,7 +60,7 @@ pub async fn ask(
             } else if args.all {
                 "all"
             } else {
-                ""
+                mode
             }
             .to_owned(),
             client: "bench ask".to_owned(),
