@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 
 use control::dto::Nothing;
-use control::view::{LiveEvent, PanelState, PanelView, SeatKind, SeatStatus, SeatView};
+use control::view::{FailedOverView, LiveEvent, PanelState, PanelView, SeatKind, SeatStatus, SeatView};
 use control::{ControlError, RemoteEvents, dto};
 
 use crate::args::Ask;
@@ -190,6 +190,9 @@ fn summary(panel: &PanelView, out: Out) -> Painted {
     lines.extend(
         panel.skipped.iter().map(|skipped| format!("not asked: {} ({})", skipped.alias, skipped.why)),
     );
+    let handed = |it: &FailedOverView| format!("{} took the seat of {}, which failed", it.to, it.from);
+    lines.extend(panel.failed_over.iter().map(handed));
+    lines.extend(panel.note.iter().map(|note| one_line(note, ERROR)));
     lines.extend(panel.error.iter().map(|error| one_line(error, ERROR)));
     let practice = if panel.practice { " (practice)" } else { "" };
     let seconds = panel.seconds.map_or_else(String::new, |seconds| format!(", {seconds:.1} s"));

@@ -1,4 +1,4 @@
-use control::view::{PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView};
+use control::view::{FailedOverView, PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView};
 use expect_test::expect;
 
 use super::{Progress, collection, summary};
@@ -74,6 +74,25 @@ fn the_table_of_seats() {
         panel p20261129-154501-9f3a6c01 of bench/core, 12.4 s
         judge with: bench verdict p20261129-154501-9f3a6c01.member1 --useful | --not-useful"#]]
     .assert_eq(&summary(&panel(seats), out()).to_string());
+}
+
+#[test]
+fn a_handover_and_a_note_are_said() {
+    let handed = FailedOverView {
+        seat: "member1".to_owned(),
+        call: "p20261129-154501-9f3a6c01.member1".to_owned(),
+        from: "beta".to_owned(),
+        to: "gamma".to_owned(),
+        why: "429".to_owned(),
+    };
+    let panel = PanelView {
+        failed_over: vec![handed],
+        note: Some("not merged: gamma alone answered".to_owned()),
+        ..panel(vec![seat(1, "gamma", SeatStatus::Ok, "")])
+    };
+    let text = summary(&panel, out()).to_string();
+    assert!(text.contains("\ngamma took the seat of beta, which failed\n"), "{text}");
+    assert!(text.contains("\nnot merged: gamma alone answered\n"), "{text}");
 }
 
 #[test]

@@ -372,3 +372,13 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Update;
+
+    #[test]
+    fn a_word_to_a_slow_reader_costs_little_more_than_itself() {
+        assert!(size_of::<Update>() <= 32, "{} bytes", size_of::<Update>());
+    }
+}
