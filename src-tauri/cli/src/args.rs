@@ -106,7 +106,7 @@ pub struct Serve {
 
 #[derive(Clone, Debug, Args)]
 pub struct Ask {
-    /// The collection's name; `core`, `bench/core` and `core:all` are the same
+    /// The collection's name, `core` or `bench/core`; with `:all` or `:merged`, the reply too
     #[arg(value_parser = collection_name)]
     pub collection: String,
     /// The prompt; `-`, or nothing while something is piped in, reads standard input

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 
 use control::dto::Nothing;
-use control::view::{LiveEvent, PanelState, PanelView, SeatKind, SeatStatus, SeatView};
+use control::view::{FailedOverView, LiveEvent, PanelState, PanelView, SeatKind, SeatStatus, SeatView};
 use control::{ControlError, RemoteEvents, dto};
 
 use crate::args::Ask;
@@ -19,26 +19,26 @@ use crate::vault::{Use, unlock};
 /// What is shown of an error in the summary, in characters.
 const ERROR: usize = 400;
 
-/// The collection to ask, without the reply mode that may stand behind its name.
-pub fn collection(name: &str) -> Result<&str, Failure> {
+/// The collection to ask, and the reply mode that may stand behind its name.
+pub fn collection(name: &str) -> Result<(&str, &str), Failure> {
     match name.split_once(':') {
-        Some((name, "all")) => Ok(name),
-        Some((name, mode @ ("merged" | "route"))) => Err(Failure::Refused(ControlError::bad_input(
+        Some((name, mode @ ("all" | "merged"))) => Ok((name, mode)),
+        Some((name, "route")) => Err(Failure::Refused(ControlError::bad_input(
             "collection",
             format!(
-                "collection: the reply mode \"{mode}\" is not built in this version; ask {name}, which gives \
-                 every member's answer"
+                "collection: the reply mode \"route\" is not built in this version; ask {name}, which gives \
+                 every member's answer, or {name}:merged"
             ),
         ))),
         // No collection has such a name, and the gateway says which there are.
-        _ => Ok(name),
+        _ => Ok((name, "")),
     }
 }
 
 /// Asks `collection`, and tells each seat as it ends.
 pub async fn ask(
     reached: &Reached,
-    collection: &str,
+    (collection, mode): (&str, &str),
     args: &Ask,
     prompt: String,
     out: Out,
@@ -60,7 +60,7 @@ pub async fn ask(
             } else if args.all {
                 "all"
             } else {
-                ""
+                mode
             }
             .to_owned(),
             client: "bench ask".to_owned(),
@@ -190,6 +190,9 @@ fn summary(panel: &PanelView, out: Out) -> Painted {
     lines.extend(
         panel.skipped.iter().map(|skipped| format!("not asked: {} ({})", skipped.alias, skipped.why)),
     );
+    let handed = |it: &FailedOverView| format!("{} took the seat of {}, which failed", it.to, it.from);
+    lines.extend(panel.failed_over.iter().map(handed));
+    lines.extend(panel.note.iter().map(|note| one_line(note, ERROR)));
     lines.extend(panel.error.iter().map(|error| one_line(error, ERROR)));
     let practice = if panel.practice { " (practice)" } else { "" };
     let seconds = panel.seconds.map_or_else(String::new, |seconds| format!(", {seconds:.1} s"));

@@ -1,6 +1,6 @@
 //! What decides who is asked, in memory: the evidence, the cooldowns, and what endpoints last listed.
 //!
-//! Both locks are held for as long as a panel is seated, never across an await, and no disk is read under them.
+//! Its plain locks are held for as long as a panel is seated, never across an await, and no disk is read under them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,6 +19,8 @@ pub(crate) struct Known {
     cooldowns: Mutex<Cooldowns>,
     /// What each endpoint served when it was last listed; of one never listed nothing is known.
     listed: Mutex<HashMap<String, HashSet<String>>>,
+    /// Verdicts are counted in the order in which they were written.
+    verdicts: tokio::sync::Mutex<()>,
 }
 
 impl Known {
@@ -36,7 +38,7 @@ impl Known {
             evidence.add(&record.alias, &Shape::new(shape), counts);
         }
         let (evidence, cooldowns, listed) = (Mutex::new(evidence), Mutex::default(), Mutex::default());
-        Ok(Known { evidence, cooldowns, listed })
+        Ok(Known { evidence, cooldowns, listed, verdicts: tokio::sync::Mutex::default() })
     }
 
     pub(crate) fn evidence(&self) -> MutexGuard<'_, Evidence> {
@@ -45,6 +47,11 @@ impl Known {
 
     pub(crate) fn cooldowns(&self) -> MutexGuard<'_, Cooldowns> {
         self.cooldowns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held from a verdict's way to the disk until the evidence has been told of it.
+    pub(crate) async fn verdicts(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.verdicts.lock().await
     }
 
     /// What an endpoint serves, by its listing.
@@ -132,3 +139,6 @@ fn reach(error: &UpstreamError) -> Reach {
     let whole = ["account", "organization", "organisation", "api key", "your key", "credits", "workspace"];
     if whole.iter().any(|word| said.contains(word)) { Reach::Connection } else { Reach::Model }
 }
+
+#[cfg(test)]
+mod tests;

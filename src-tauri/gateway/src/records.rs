@@ -67,18 +67,32 @@ impl Gateway {
         check_verdict(&verdict)?;
         // Until the vault is open, no key is known that could be masked.
         self.vault().wait().await;
-        let verdict = self.without_keys(verdict);
+        let (gateway, verdict) = (self.clone(), self.without_keys(verdict));
+        self.to_the_end(async move { gateway.write_verdict(verdict).await }).await
+    }
+
+    async fn write_verdict(&self, verdict: NewVerdict) -> Result<bool, VerdictError> {
         let call = verdict.call.clone();
+        let in_turn = self.known().verdicts().await;
         match self.store().give_verdict(verdict).await? {
             VerdictOutcome::Given { recorded, verdict, judged } => {
                 if recorded {
                     self.judged(&judged, Some(verdict.useful));
+                    drop(in_turn);
                     self.verdict_changed(&call, Some(verdict_view(verdict))).await;
                 }
                 Ok(recorded)
             }
             VerdictOutcome::UnknownCall => Err(VerdictError::UnknownCall(call)),
         }
+    }
+
+    /// A caller that hangs up does not leave a verdict on disk that the evidence was not told of.
+    async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, VerdictError>> + Send + 'static,
+    ) -> Result<T, VerdictError> {
+        self.panel_tasks().spawn(work).await.unwrap_or(Err(VerdictError::Store(StoreError::Closed)))
     }
 
     /// Masks known keys in what a person wrote.
@@ -94,14 +108,39 @@ impl Gateway {
 
     /// Withdraws a verdict; `false` when there was none.
     pub async fn clear_verdict(&self, call: &str, by: &str) -> Result<bool, VerdictError> {
-        match self.store().clear_verdict(call.to_owned(), by.to_owned()).await? {
+        let (gateway, call, by) = (self.clone(), call.to_owned(), by.to_owned());
+        self.to_the_end(async move { gateway.withdraw_verdict(call, by).await }).await
+    }
+
+    async fn withdraw_verdict(&self, call: String, by: String) -> Result<bool, VerdictError> {
+        let in_turn = self.known().verdicts().await;
+        match self.store().clear_verdict(call.clone(), by).await? {
             ClearOutcome::Cleared(judged) => {
                 self.judged(&judged, None);
-                self.verdict_changed(call, None).await;
+                drop(in_turn);
+                self.verdict_changed(&call, None).await;
                 Ok(true)
             }
             ClearOutcome::NothingStood => Ok(false),
-            ClearOutcome::UnknownCall => Err(VerdictError::UnknownCall(call.to_owned())),
+            ClearOutcome::UnknownCall => Err(VerdictError::UnknownCall(call)),
+        }
+    }
+
+    /// A panel's shape has become known: verdicts that were given before it count for it.
+    pub(crate) async fn shape_recorded(
+        &self,
+        panel: String,
+        shape: &Shape,
+        shape_by: String,
+        skipped_json: String,
+    ) {
+        let _in_turn = self.known().verdicts().await;
+        let name = shape.name().to_owned();
+        let Ok(judged) = self.store().panel_shaped(panel, name, shape_by, skipped_json).await else { return };
+        let mut evidence = self.known().evidence();
+        for Judged { alias, shape: before, was } in judged {
+            evidence.verdict(&alias, &Shape::new(before), was, None);
+            evidence.verdict(&alias, shape, None, was);
         }
     }
 
@@ -157,10 +196,20 @@ impl Gateway {
 
     /// One call with its answer and verdict.
     pub fn call(&self, id: &str) -> Result<Option<SeatView>, StoreError> {
-        Ok(self.store().call(id)?.map(seat_view))
+        let Some(call) = self.store().call(id)? else { return Ok(None) };
+        let panel = self.store().panel(&call.row.panel)?;
+        let planned = panel.and_then(|panel| panel.row.seats.into_iter().find(|seat| seat.call == id));
+        Ok(Some(match planned {
+            Some(planned) => seat_as_planned(planned, call),
+            None => seat_view(call),
+        }))
     }
 
+    /// A panel with late seats is over and still runs: the store does not know of those yet.
     fn panel_view(&self, stored: StoredPanel) -> PanelView {
+        if let Some(live) = self.live().panel(&stored.row.id) {
+            return live;
+        }
         let StoredPanel { row, state, seconds, error, calls, note, failed_over_json, .. } = stored;
         let mut ended: HashMap<String, StoredCall> =
             calls.into_iter().map(|call| (call.row.call.clone(), call)).collect();
@@ -187,9 +236,7 @@ impl Gateway {
                 .seats
                 .into_iter()
                 .map(|seat| match ended.remove(&seat.call) {
-                    Some(call) => {
-                        SeatView { why: seat.why, stood_in_for: seat.stood_in_for, ..seat_view(call) }
-                    }
+                    Some(call) => seat_as_planned(seat, call),
                     None => never_ended(seat),
                 })
                 .collect(),
@@ -201,6 +248,11 @@ impl Gateway {
             practice: row.practice,
         }
     }
+}
+
+/// A call that ended, with how it came to be asked.
+fn seat_as_planned(planned: PlannedSeat, call: StoredCall) -> SeatView {
+    SeatView { why: planned.why, stood_in_for: planned.stood_in_for, ..seat_view(call) }
 }
 
 fn seat_view(call: StoredCall) -> SeatView {

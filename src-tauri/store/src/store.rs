@@ -14,8 +14,8 @@ use std::{
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::{
-    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Conversation, Hit, MovedAside, NewVerdict,
-    Now, OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseRow,
+    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Conversation, Hit, Judged, MovedAside,
+    NewVerdict, Now, OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseRow,
     SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome,
     backup,
     error::Fault,
@@ -148,17 +148,20 @@ impl Store {
         })
     }
 
-    /// What the panel's task is has become known as it ran, and with it who was left out (a JSON array).
+    /// What the panel's task is has become known as it ran, and with it who was left out (a JSON array). Tells
+    /// the verdicts that stood by then, each with the shape its call had before.
     pub fn panel_shaped(
         &self,
         panel: String,
         shape: String,
         shape_by: String,
         skipped_json: String,
-    ) -> Ack<()> {
+    ) -> Ack<Vec<Judged>> {
         self.write(Waits::Yes, 0, move |connection| {
             panels::shape(connection, &panel, &shape, &shape_by, &skipped_json)?;
-            calls::shape(connection, &panel, &shape)
+            let judged = calls::judged(connection, &panel)?;
+            calls::shape(connection, &panel, &shape)?;
+            Ok(judged)
         })
     }
 

@@ -85,6 +85,28 @@ export const scenarios = {
     assert.ok(opened && text.includes("Answer of slow."), text);
   },
 
+  async merged(test) {
+    // One answer word by word: its last word waits until the first ones are here.
+    const model = `${test.collection("edited")}:merged`;
+    const pieces = [];
+    let opened = false;
+    for await (const piece of texts(test.sdk.stream(model, test.gate))) {
+      pieces.push(piece);
+      if (pieces.join("").includes("merged") && !opened) {
+        assert.ok(!pieces.join("").includes("answer."), pieces.join("|"));
+        await test.sdk.ask("bench/opener", test.gate);
+        opened = true;
+      }
+    }
+    const joined = pieces.join("");
+    assert.ok(opened && pieces.length > 2, pieces.join("|"));
+    assert.ok(joined.startsWith("One merged answer.\n"), joined);
+    assert.ok(joined.includes(`Merged by editor-${test.upstream}`) && !joined.includes("## member"), joined);
+    const whole = await test.sdk.ask(model, test.gate);
+    assert.deepEqual(shape(whole.text), shape(joined));
+    assert.deepEqual(whole.tokens, [TOKENS[0] + 11, TOKENS[1] + 3]);
+  },
+
   async image(test) {
     // The provider says what it was sent.
     const { text } = await test.sdk.ask(test.collection("seer"), "hi", { picture: true });

@@ -131,7 +131,7 @@ export class OpenAiChat extends OpenAiSdk {
   }
 
   async not_yet() {
-    const error = await this.create("bench/chat-core:merged", "hi").then(assert.fail, (error) => error);
+    const error = await this.create("bench/chat-core:route", "hi").then(assert.fail, (error) => error);
     assert.deepEqual([error.constructor.name, error.status], ["InternalServerError", 501]);
   }
 

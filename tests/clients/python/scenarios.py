@@ -125,6 +125,25 @@ def seat_by_seat(case):
 
 
 @scenario
+def merged(case):
+    # One answer word by word: its last word waits until the first ones are here.
+    model, pieces, opened = case.collection("edited") + ":merged", [], False
+    for piece in texts(case.sdk.stream(model, case.gate)):
+        pieces.append(piece)
+        if "merged" in "".join(pieces) and not opened:
+            assert "answer." not in "".join(pieces), pieces
+            case.sdk.ask("bench/opener", case.gate)
+            opened = True
+    joined = "".join(pieces)
+    assert opened and len(pieces) > 2, pieces
+    assert joined.startswith("One merged answer.\n"), joined
+    assert f"Merged by editor-{case.upstream}" in joined and "## member" not in joined, joined
+    whole = case.sdk.ask(model, case.gate)
+    assert shape(whole.text) == shape(joined), whole.text
+    assert whole.tokens == (TOKENS[0] + 11, TOKENS[1] + 3), whole.tokens
+
+
+@scenario
 def image(case):
     # The provider says what it was sent.
     assert f"I see {PICTURE}" in case.sdk.ask(case.collection("seer"), "hi", picture=True).text

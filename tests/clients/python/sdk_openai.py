@@ -97,11 +97,11 @@ class Chat(OpenAi):
 
     def not_yet(self):
         try:
-            self.create("bench/chat-core:merged", "hi")
+            self.create("bench/chat-core:route", "hi")
         except openai.InternalServerError as error:
             assert error.status_code == 501, error
         else:
-            raise AssertionError("merged is answered: play it")
+            raise AssertionError("route is answered: play it")
 
     def a_retry_is_a_panel_of_its_own(self):
         # The first attempt is limited with a short wait, the SDK waits and asks again.

@@ -7,14 +7,14 @@ use std::{
 
 use bench_tests::{
     Gate, Gateway, Reply, Scenario, Upstream,
-    upstream::{Api, End, Received, Script},
+    upstream::{Api, End, Received, Script, Step},
 };
 use serde_json::json;
 
 /// Served under these ids on every endpoint. In collection X-core the answers are told apart by their members.
 fn scripts() -> Vec<(&'static str, Script)> {
     let gates = Gates::default();
-    let opens = gates.clone();
+    let (opens, edits) = (gates.clone(), gates.clone());
     vec![
         ("alpha", says("Answer of alpha, word by word.")),
         ("beta", says("Answer of beta.")),
@@ -26,6 +26,7 @@ fn scripts() -> Vec<(&'static str, Script)> {
                 api.says("Opened.")
             }),
         ),
+        ("editor", Script::in_any(move |api, request| merges(api, &edits.of(request)))),
         ("seer", Script::in_any(sees)),
         ("refuser", Script::in_any(|api, _| api.fails(401, "Incorrect API key provided"))),
         ("limit-7", Script::in_any(|api, _| api.fails(429, "Slow down").header("retry-after", "7"))),
@@ -37,8 +38,9 @@ fn scripts() -> Vec<(&'static str, Script)> {
 }
 
 /// Each collection's name, less its dialect, and its members.
-const COLLECTIONS: [(&str, &[&str]); 7] = [
+const COLLECTIONS: [(&str, &[&str]); 8] = [
     ("core", &["alpha", "beta"]),
+    ("edited", &["alpha", "beta"]),
     ("slow", &["alpha", "slow"]),
     ("seer", &["seer"]),
     ("refused", &["refuser"]),
@@ -72,6 +74,9 @@ pub async fn gateway() -> (Upstream, Gateway) {
             let members: Vec<String> = members.iter().map(|served| alias(served)).collect();
             let members: Vec<&str> = members.iter().map(String::as_str).collect();
             scenario = scenario.collection(&format!("{dialect}-{name}"), &members);
+            if name == "edited" {
+                scenario = scenario.with("merger", alias("editor"));
+            }
         }
     }
     let chat = Api::Chat;
@@ -91,6 +96,15 @@ pub async fn gateway() -> (Upstream, Gateway) {
 
 fn says(text: &'static str) -> Script {
     Script::in_any(move |api, _| api.says(text))
+}
+
+/// Merges word by word, and waits before the last.
+fn merges(api: Api, gate: &Gate) -> Reply {
+    let reply = api.says("One merged answer.");
+    let says_last =
+        |step: &Step| matches!(step, Step::Send(bytes) if String::from_utf8_lossy(bytes).contains("answer."));
+    let last = reply.steps.iter().position(says_last).expect("a last word");
+    reply.at(last, Step::Wait(gate.clone()))
 }
 
 /// Says the base64 of the picture it was sent; without one, or with the wrong media type, it refuses.

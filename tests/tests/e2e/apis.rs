@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::checks::is_panel_id;
 
 /// An API: where it is asked, how, and where its reply has what.
-struct Api {
-    name: &'static str,
-    path: &'static str,
-    body: Value,
+pub struct Api {
+    pub name: &'static str,
+    pub path: &'static str,
+    pub body: Value,
     /// The answer's text in a whole reply.
-    text: &'static str,
+    pub text: &'static str,
     /// The panel's id in a whole reply; empty where the reply has no room.
     panel: &'static str,
     /// How a stream is asked for: a path, or a field of the body.
@@ -24,7 +24,7 @@ struct Api {
     /// What the last piece of a stream holds.
     last: &'static str,
     /// Where an error's words are.
-    error: &'static str,
+    pub error: &'static str,
 }
 
 enum Stream {
@@ -32,7 +32,39 @@ enum Stream {
     Field,
 }
 
-fn apis() -> Vec<Api> {
+impl Api {
+    /// The same question, streamed: its path and its body.
+    pub fn streamed(&self) -> (&'static str, Value) {
+        let mut body = self.body.clone();
+        match self.stream {
+            Stream::Path(path) => (path, body),
+            Stream::Field => {
+                body["stream"] = json!(true);
+                (self.path, body)
+            }
+        }
+    }
+
+    /// The pieces of text in a stream's bytes, as far as they are whole.
+    pub fn pieces(&self, streamed: &str) -> Vec<String> {
+        let text = match self.name {
+            "chat" => "/choices/0/delta/content",
+            "completions" => "/choices/0/text",
+            "responses" => "/delta",
+            "anthropic" => "/delta/text",
+            _ => self.text,
+        };
+        streamed
+            .lines()
+            .map(|line| line.trim_start_matches("data: ").trim_matches(['[', ',', ']']))
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter_map(|event| Some(event.pointer(text)?.as_str()?.to_owned()))
+            .filter(|piece| !piece.is_empty())
+            .collect()
+    }
+}
+
+pub fn apis() -> Vec<Api> {
     let messages = json!([{"role": "user", "content": "whom?"}]);
     vec![
         Api {
@@ -150,14 +182,7 @@ async fn every_api_gets_every_members_answer() {
             panel => assert_eq!(reply.pointer(panel), Some(&json!(id)), "{name}: {reply}"),
         }
 
-        let mut body = api.body.clone();
-        let path = match api.stream {
-            Stream::Path(path) => path,
-            Stream::Field => {
-                body["stream"] = json!(true);
-                api.path
-            }
-        };
+        let (path, body) = api.streamed();
         let streamed = lab.http().post(path, &body).await;
         assert_eq!(streamed.status, 200, "{name}: {}", streamed.text());
         let text = streamed.text();

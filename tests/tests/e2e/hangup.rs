@@ -6,7 +6,10 @@ use bench_tests::{
     upstream::{Step, answers},
 };
 
-use crate::checks::recorded;
+use crate::{
+    checks::recorded,
+    staffed::{panel_when, staffed},
+};
 
 #[tokio::test]
 async fn the_panel_goes_on_and_is_recorded() {
@@ -78,4 +81,30 @@ async fn where_the_owner_wants_it_the_panel_is_cancelled() {
     .await;
     assert_eq!(ended["seats"][0]["status"], "ok", "{ended}");
     assert_eq!(ended["seats"][1]["status"], "cancelled", "{ended}");
+}
+
+/// The members are done, and an explorer is waited for, when the caller leaves.
+#[tokio::test]
+async fn in_the_grace_explorers_go_on_or_are_cancelled() {
+    for (mode, status) in [("finish", "ok"), ("cancel", "cancelled")] {
+        let gate = Gate::shut();
+        let models = [
+            ("alpha", answers("Answer of alpha.").into()),
+            ("beta", answers("Answer of beta.").at(2, Step::Wait(gate.clone())).into()),
+        ];
+        let set = |it: Scenario| it.setting("max_explorers", 1).setting("panel_on_hangup", mode);
+        let lab = staffed(models, &["alpha"], set).await;
+        let mut stream = lab.http().stream(&question("hi")).await;
+        let panel = stream.headers["x-bench-panel"].to_str().expect("ASCII").to_owned();
+        stream.until("Answer of alpha.").await;
+        let explorer = lab.upstream.arrived(&served("beta"), 1).await;
+        drop(stream);
+        if mode == "cancel" {
+            explorer.hung_up().await;
+        }
+        gate.open();
+        let kept = panel_when(&lab.gateway, &panel, |panel| panel["state"] == "done").await;
+        assert_eq!(kept["seats"][1]["status"], status, "{mode}: {kept}");
+        assert_eq!(kept["seats"][0]["status"], "ok", "{mode}: {kept}");
+    }
 }

@@ -17,8 +17,8 @@ async fn every_spelling_of_the_list_answers() {
         let list = answer.json();
         assert_eq!(list["object"], "list", "{path}");
         let ids: Vec<_> = list["data"].as_array().expect("data").iter().map(|entry| &entry["id"]).collect();
-        // Merging and route mode are not there yet, so their names are not offered.
-        assert_eq!(ids, ["bench/core"], "{path}");
+        // As set, then as it can be asked otherwise. Route mode is not there yet, so it is not offered.
+        assert_eq!(ids, ["bench/core", "bench/core:merged"], "{path}");
     }
 }
 
@@ -36,6 +36,8 @@ async fn an_entry_describes_its_collection() {
     for field in ["tags", "shape", "explorers", "merger", "together"] {
         assert!(entry.as_object().is_some_and(|entry| entry.contains_key(field)), "no {field} in {entry}");
     }
+    let merged = &list["data"][1];
+    assert_eq!((&merged["reply"], &merged["members"]), (&serde_json::json!("merged"), &entry["members"]));
     let together = &entry["together"];
     assert_eq!(together["context_window"], serde_json::Value::Null);
     assert_eq!(together["context_unknown"], serde_json::json!(["alpha", "beta"]));
@@ -53,6 +55,8 @@ async fn together_is_what_every_member_can_do() {
         .collection("core", &["alpha", "beta"])
         .with("tags", vec!["code", "daily"])
         .with("shape", "review")
+        .setting("max_calls", 3)
+        .setting("max_explorers", 2)
         .start()
         .await;
     let entry = gateway.http.get("/v1/models/bench/core").await.json();
@@ -60,7 +64,7 @@ async fn together_is_what_every_member_can_do() {
     assert_eq!(entry["together"]["context_unknown"], serde_json::json!([]));
     assert_eq!(entry["together"]["capabilities"], serde_json::json!(["tools"]));
     assert_eq!(entry["tags"], serde_json::json!(["code", "daily"]));
-    assert_eq!(entry["shape"], "review");
+    assert_eq!((&entry["shape"], &entry["explorers"]), (&serde_json::json!("review"), &serde_json::json!(1)));
 }
 
 #[tokio::test]
@@ -73,6 +77,7 @@ async fn one_model_is_found_by_every_spelling() {
         "/models/bench/core",
         "/v1/v1/models/bench/core",
         "/v1/models/bench/core:all",
+        "/v1/models/bench/core:merged",
         "/v1/models/bench%2Fcore%3Aall",
         "/v1/models/core",
         "/v1/models/bench/core?x=1",

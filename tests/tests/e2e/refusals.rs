@@ -95,18 +95,15 @@ async fn an_unknown_collection_or_none_lists_what_there_is() {
 }
 
 #[tokio::test]
-async fn merging_and_route_mode_come_later() {
+async fn route_mode_comes_later() {
     let lab = lab().await;
-    for model in ["bench/core:merged", "core:route"] {
-        let mut body = question("hi");
-        body["model"] = json!(model);
-        message(&lab.http().chat(&body).await, 501);
-    }
     let mut body = question("hi");
-    body["bench"] = json!({"reply": "merged"});
+    body["bench"] = json!({"reply": "route"});
+    message(&lab.http().chat(&body).await, 501);
+    body = question("hi");
+    body["model"] = json!("core:route");
     message(&lab.http().chat(&body).await, 501);
     // The body's word goes before the suffix.
-    body["model"] = json!("core:merged");
     body["bench"] = json!({"reply": "all"});
     assert_eq!(lab.http().chat(&body).await.status, 200);
 }
@@ -268,18 +265,19 @@ async fn a_prompt_no_member_can_hold_is_a_413_that_names_them() {
 }
 
 #[tokio::test]
-async fn a_collection_set_to_a_mode_to_come_is_offered_as_all() {
+async fn a_collection_set_to_a_mode_to_come_is_offered_in_the_others() {
     let upstream = bench_tests::Upstream::start().await;
     upstream.model("a", answers("A"));
     let gateway = bench_tests::Scenario::new()
         .endpoint("fake", &upstream.base())
         .model("alpha", "fake", "a")
         .collection("core", &["alpha"])
-        .with("reply", "merged")
+        .with("reply", "route")
         .start()
         .await;
     let list = gateway.http.get("/v1/models").await.json();
-    assert_eq!(list["data"][0]["id"], "bench/core:all", "what is not built is not offered: {list}");
+    let ids: Vec<_> = list["data"].as_array().expect("data").iter().map(|entry| &entry["id"]).collect();
+    assert_eq!(ids, ["bench/core:all", "bench/core:merged"], "what is not built is not offered: {list}");
     let said = message(&gateway.http.chat(&question("hi")).await, 501);
     assert!(said.contains("bench/core:all"), "{said}");
     let mut body = question("hi");

@@ -16,11 +16,17 @@ const CASES: &[(&str, &str)] = &[
     ("serve --port 70000", "! ValueValidation"),
     ("status", "Status"),
     ("status now", "! UnknownArgument"),
-    ("ask core hello", "Ask { collection: \"core\", prompt: Some(\"hello\"), files: [], system: \"\" }"),
     (
-        "ask bench/core - -f a.rs --file b.rs --system brief",
-        "Ask { collection: \"core\", prompt: Some(\"-\"), files: [\"a.rs\", \"b.rs\"], system: \"brief\" }",
+        "ask core hello",
+        "Ask { collection: \"core\", prompt: Some(\"hello\"), files: [], images: [], system: \"\", all: false, \
+         merged: false, with: [] }",
     ),
+    (
+        "ask bench/core:merged - -f a.rs --file b.rs --image i.png --system brief --all --with x --with y",
+        "Ask { collection: \"core:merged\", prompt: Some(\"-\"), files: [\"a.rs\", \"b.rs\"], images: [\"i.png\"], \
+         system: \"brief\", all: true, merged: false, with: [\"x\", \"y\"] }",
+    ),
+    ("ask core hello --all --merged", "! ArgumentConflict"),
     ("ask", "! MissingRequiredArgument"),
     ("ask bench/ hello", "! ValueValidation"),
     ("ask core one two", "! UnknownArgument"),

@@ -1,4 +1,4 @@
-use control::view::{PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView};
+use control::view::{FailedOverView, PanelState, PanelView, SeatKind, SeatStatus, SeatView, SkippedView};
 use expect_test::expect;
 
 use super::{Progress, collection, summary};
@@ -77,6 +77,25 @@ fn the_table_of_seats() {
 }
 
 #[test]
+fn a_handover_and_a_note_are_said() {
+    let handed = FailedOverView {
+        seat: "member1".to_owned(),
+        call: "p20261129-154501-9f3a6c01.member1".to_owned(),
+        from: "beta".to_owned(),
+        to: "gamma".to_owned(),
+        why: "429".to_owned(),
+    };
+    let panel = PanelView {
+        failed_over: vec![handed],
+        note: Some("not merged: gamma alone answered".to_owned()),
+        ..panel(vec![seat(1, "gamma", SeatStatus::Ok, "")])
+    };
+    let text = summary(&panel, out()).to_string();
+    assert!(text.contains("\ngamma took the seat of beta, which failed\n"), "{text}");
+    assert!(text.contains("\nnot merged: gamma alone answered\n"), "{text}");
+}
+
+#[test]
 fn nobody_answered() {
     let text = summary(&panel(vec![seat(1, "alpha", SeatStatus::Late, "")]), out()).to_string();
     assert!(text.contains("\nno seat answered\n"), "{text}");
@@ -85,14 +104,14 @@ fn nobody_answered() {
 
 #[test]
 fn the_reply_mode_behind_a_name() {
-    let refused = "collection: the reply mode \"merged\" is not built in this version; ask core, which gives \
-                   every member's answer";
+    let refused = "collection: the reply mode \"route\" is not built in this version; ask core, which gives \
+                   every member's answer, or core:merged";
     let cases = [
-        ("core", Ok("core")),
-        ("core:all", Ok("core")),
-        ("core:latest", Ok("core:latest")),
-        ("core:merged", Err((1, refused.to_owned()))),
-        ("core:route", Err((1, refused.replace("merged", "route")))),
+        ("core", Ok(("core", ""))),
+        ("core:all", Ok(("core", "all"))),
+        ("core:latest", Ok(("core:latest", ""))),
+        ("core:merged", Ok(("core", "merged"))),
+        ("core:route", Err((1, refused.to_owned()))),
     ];
     for (name, wanted) in cases {
         let asked = collection(name).map_err(|failure| (failure.exit(), failure.message().unwrap()));

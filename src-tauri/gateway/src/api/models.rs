@@ -9,7 +9,10 @@ use plan::Collection;
 use wire::{ApiError, Dialect, Limits, ModelEntry, ModelList, ReplyMode, Together};
 
 use super::{Call, name, reply};
-use crate::{panel::unknown_collection, setup::Snapshot};
+use crate::{
+    panel::{reply_word, unknown_collection},
+    setup::Snapshot,
+};
 
 /// Every collection, in the shape its caller reads (wire.md §1).
 pub(crate) fn list(call: &Call<'_>) -> Response {
@@ -52,27 +55,40 @@ fn all(call: &Call<'_>) -> ModelList {
 fn find(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
     let snapshot = call.gateway.snapshot();
     let asked = name::parse(model);
-    let built = |collection: &&Collection| asked.mode.unwrap_or(collection.reply) == ReplyMode::All;
-    match snapshot.collection(asked.collection).filter(built) {
-        Some(collection) => {
+    let known = snapshot.collection(asked.collection);
+    let mode = asked.mode.or(known.map(|collection| collection.reply)).filter(|mode| BUILT.contains(mode));
+    match known.zip(mode) {
+        Some((collection, mode)) => {
             let named = model.strip_prefix("models/").unwrap_or(model);
             let id = format!("bench/{}", named.strip_prefix("bench/").unwrap_or(named));
-            Ok(entry(&snapshot, collection, id))
+            Ok(entry(&snapshot, collection, id, mode))
         }
         None => Err(unknown_collection(&snapshot, model)),
     }
 }
 
-/// As set, then once per other mode (wire.md §2); a mode that is not built is not offered.
+/// A mode that is not built is not offered.
+const BUILT: [ReplyMode; 2] = [ReplyMode::All, ReplyMode::Merged];
+
+/// As set, then once per other mode (wire.md §2).
 fn entries(snapshot: &Snapshot, collection: &Collection) -> Vec<ModelEntry> {
-    let id = match collection.reply {
-        ReplyMode::All => format!("bench/{}", collection.name),
-        ReplyMode::Merged | ReplyMode::Route => format!("bench/{}:all", collection.name),
+    let mut modes = BUILT;
+    modes.sort_by_key(|mode| *mode != collection.reply);
+    let entry = |mode| {
+        let id = match mode == collection.reply {
+            true => format!("bench/{}", collection.name),
+            false => format!("bench/{}:{}", collection.name, reply_word(mode)),
+        };
+        entry(snapshot, collection, id, mode)
     };
-    vec![entry(snapshot, collection, id)]
+    modes.map(entry).into()
 }
 
-fn entry(snapshot: &Snapshot, collection: &Collection, id: String) -> ModelEntry {
+fn entry(snapshot: &Snapshot, collection: &Collection, id: String, reply: ReplyMode) -> ModelEntry {
+    let settings = &snapshot.setup.settings;
+    let callable = |alias: &&String| snapshot.model(alias).is_some_and(|model| model.retired.is_none());
+    let members = collection.members.iter().filter(callable).count();
+    let free = settings.max_calls.saturating_sub(u32::try_from(members).unwrap_or(u32::MAX));
     ModelEntry {
         id,
         created: 0,
@@ -80,8 +96,8 @@ fn entry(snapshot: &Snapshot, collection: &Collection, id: String) -> ModelEntry
         tags: collection.tags.clone(),
         members: collection.members.clone(),
         shape: collection.shape.as_ref().map(|shape| shape.name().to_owned()),
-        explorers: 0,
-        reply: ReplyMode::All,
+        explorers: free.min(settings.max_explorers),
+        reply,
         merger: collection.merger.clone(),
         together: together(snapshot, collection),
     }

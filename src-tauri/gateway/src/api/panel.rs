@@ -131,7 +131,7 @@ async fn whole(
         let overhead_ms = before_ms + end.overhead_ms;
         // Its reply has no room for the bench object.
         let seats = (call.dialect == Dialect::Gemini).then(|| reply::seats(&end.seats));
-        let mut response = ended(call, &head, keeping, end).await;
+        let mut response = ended(call, &head, keeping, *end).await;
         response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(overhead_ms));
         if let Some(seats) = seats {
             response.headers_mut().insert(reply::SEATS, seats);
@@ -208,7 +208,7 @@ impl Streaming {
         let piece = match self.silences.unless(self.running.updates.recv()).await {
             Err(silence) => self.encoder.keep_alive(silence),
             Ok(Some(Update::Text(text))) => self.text(text).await,
-            Ok(Some(Update::End(end))) => self.end(end).await,
+            Ok(Some(Update::End(end))) => self.end(*end).await,
             Ok(None) => {
                 self.state = State::Failed;
                 self.encoder.error(&panel_lost(), None)
@@ -223,7 +223,7 @@ impl Streaming {
         while let Ok(update) = self.running.updates.try_recv() {
             match update {
                 Update::Text(more) => text.push_str(&more),
-                Update::End(end) => ended = Some(end),
+                Update::End(end) => ended = Some(*end),
             }
         }
         let mut piece = self.encoder.text(&text);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Notice};
 
 use super::{CONTENT_TYPE, JSON, retry_after};
-use crate::view::SeatView;
+use crate::{panel::chair, view::SeatView};
 
 pub(crate) const PANEL: HeaderName = HeaderName::from_static("x-bench-panel");
 pub(crate) const SEATS: HeaderName = HeaderName::from_static("x-bench-seats");
@@ -42,7 +42,7 @@ pub(crate) fn error_response(
 pub(crate) fn seats(seats: &[SeatView]) -> HeaderValue {
     let list: Vec<Value> = seats
         .iter()
-        .map(|seat| json!({"call": seat.call, "seat": seat.kind, "alias": seat.alias, "status": seat.status}))
+        .map(|seat| json!({"call": seat.call, "seat": chair(seat), "alias": seat.alias, "status": seat.status}))
         .collect();
     // Aliases, ids and words are ASCII by their rules.
     HeaderValue::from_str(&Value::Array(list).to_string()).unwrap_or(HeaderValue::from_static("[]"))

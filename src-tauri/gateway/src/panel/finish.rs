@@ -55,16 +55,27 @@ impl Run {
 
     /// The picker has said what the task is.
     pub(super) fn record_shape(&self) {
-        let Some(ChosenShape { shape, by }) = &self.shape else { return };
+        let Some(ChosenShape { shape, by }) = self.shape.clone() else { return };
         let skipped = skipped_views(&self.skipped);
         let (id, skipped_json) = (self.panel.id.clone(), json(&skipped));
-        drop(self.gateway.store().panel_shaped(id, shape.name().to_owned(), by.clone(), skipped_json));
-        self.gateway.live().shaped(&self.panel.id, shape.name(), by, skipped);
+        self.gateway.live().shaped(&id, shape.name(), &by, skipped);
+        let gateway = self.gateway.clone();
+        self.gateway.panel_tasks().spawn(async move {
+            gateway.shape_recorded(id, &shape, by, skipped_json).await;
+        });
     }
 
     /// Closes the panel in the live view and on disk, and tells its caller. Late seats run on.
     pub(super) async fn finish(mut self, put_together: PutTogether) {
         let PutTogether { given, text, merges } = put_together;
+        let shape = self.shape.clone().unwrap_or_else(|| ChosenShape {
+            shape: plan::Shape::GENERAL,
+            by: "the panel ended before it was chosen".to_owned(),
+        });
+        if self.shape.replace(shape.clone()).is_none() {
+            self.record_shape();
+            self.tell_all();
+        }
         let failed = self.failure();
         let error = failed.as_ref().map(|error| error.message.clone());
         let seconds = (self.begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
@@ -94,18 +105,14 @@ impl Run {
             note: given.note.clone(),
             failed_over_json: json(&self.failed_over),
         });
-        let shape = self.shape.clone().unwrap_or_else(|| ChosenShape {
-            shape: plan::Shape::GENERAL,
-            by: "the panel ended before it was chosen".to_owned(),
-        });
         let outline = self.panel.outline(&shape, &self.seats, &self.skipped);
         let bench = bench_object(&outline, &self.ended, &self.failed_over, &given);
         let usage = self.usage(&merges);
         let seats = self.ended.iter().map(|end| end.view.clone()).collect();
-        let _ = self.updates.send(Update::End(PanelEnd { text, bench, seats, usage, failed, overhead_ms }));
+        let end = PanelEnd { text, bench, seats, usage, failed, overhead_ms };
+        let _ = self.updates.send(Update::End(Box::new(end)));
 
         // The caller has all there is. What is still on its way is recorded as it comes.
-        self.shape = Some(shape);
         let closing = self.gateway.closing().clone();
         loop {
             tokio::select! {

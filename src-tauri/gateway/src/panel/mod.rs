@@ -13,6 +13,7 @@ mod run;
 mod seat;
 
 pub use ask::{Ask, Asked};
-pub(crate) use ask::{Asking, Panel, collections_in_words, unknown_collection};
+pub(crate) use ask::{Asking, Panel, collections_in_words, reply_word, unknown_collection};
+pub(crate) use reply::chair;
 pub(crate) use run::{PanelEnd, Running, Update, run};
 pub(crate) use seat::ON_DISK;

@@ -35,15 +35,22 @@ impl Run {
             .collect();
         let asked_to_merge = self.panel.asking.reply == wire::ReplyMode::Merged;
         match (asked_to_merge, answered.as_slice()) {
-            (false, _) | (true, []) => {
-                let given =
-                    Given { reply: if asked_to_merge { "merged" } else { "all" }, ..Given::default() };
+            (false, _) => {
                 self.say(closing());
-                PutTogether { given, text: self.every_answer(), merges: Vec::new() }
+                self.every_answer_as("all")
+            }
+            (true, []) => {
+                self.say(self.every_answer());
+                self.every_answer_as("merged")
             }
             (true, [only]) => self.only(only),
             (true, answers) => self.merge(answers, cancel).await,
         }
+    }
+
+    fn every_answer_as(&self, reply: &'static str) -> PutTogether {
+        let given = Given { reply, ..Given::default() };
+        PutTogether { given, text: self.every_answer(), merges: Vec::new() }
     }
 
     /// One answer needs no merging.
@@ -55,6 +62,9 @@ impl Run {
     }
 
     async fn merge(&mut self, answers: &[SeatView], cancel: &CancellationToken) -> PutTogether {
+        if cancel.is_cancelled() {
+            return self.not_merged(Vec::new(), &["the panel was stopped".to_owned()], false);
+        }
         let request = merge::request(&self.panel.asking.request, answers);
         let estimate = estimate_tokens(&request);
         let shape = self.shape.as_ref().map_or(plan::Shape::GENERAL, |shape| shape.shape.clone());
@@ -68,7 +78,11 @@ impl Run {
             skipped.iter().map(|Skipped { alias, why, .. }| format!("{alias}: {why}")).collect();
         let mut broken_off = false;
         for (seat, held) in seats {
-            let Some(end) = self.ask_merger(seat, held, &request, cancel).await else { break };
+            let Some(end) = self.ask_merger(seat, held, &request, cancel).await else {
+                why.push("the panel was stopped".to_owned());
+                broken_off = true;
+                break;
+            };
             let view = end.view.clone();
             merges.push(end);
             if view.status == SeatStatus::Ok {
@@ -83,7 +97,7 @@ impl Run {
             }
             let failed = if view.status == SeatStatus::Empty { "an empty answer" } else { &view.error };
             why.push(format!("{}: {failed}", view.alias));
-            if !view.answer.is_empty() {
+            if !view.answer.trim().is_empty() {
                 // Its words are out; nobody goes on with another's.
                 broken_off = true;
                 break;
@@ -103,10 +117,19 @@ impl Run {
         self.seat_added(&plan);
         let (updates, gateway) = (self.updates.clone(), self.gateway.clone());
         let streams = self.panel.asking.request.stream;
+        // Spaces wait for a word after them: the whole reply has none at the merge's end.
+        let mut spaces = String::new();
         let on_text = move |text: &str| {
-            if streams {
-                let _ = updates.send(Update::Text(gateway.scrub(text)));
+            if !streams {
+                return;
             }
+            let words = text.trim_end();
+            if !words.is_empty() {
+                let words = gateway.scrub(&format!("{spaces}{words}"));
+                let _ = updates.send(Update::Text(words));
+                spaces.clear();
+            }
+            spaces.push_str(&text[words.len()..]);
         };
         let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, on_text);
         let mut end = tokio::select! {

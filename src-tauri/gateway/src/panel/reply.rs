@@ -54,15 +54,19 @@ pub(crate) fn bench_object(
     })
 }
 
-/// One seat or call as a caller reads it. A stand-in sits in a member's chair.
-pub(crate) fn seat_object(seat: &SeatView) -> Value {
-    let kind = match seat.kind {
+/// What a caller is told that a seat is. A stand-in sits in a member's chair.
+pub(crate) fn chair(seat: &SeatView) -> SeatKind {
+    match seat.kind {
         SeatKind::Reserve => SeatKind::Member,
         kind => kind,
-    };
+    }
+}
+
+/// One seat or call as a caller reads it.
+pub(crate) fn seat_object(seat: &SeatView) -> Value {
     json!({
         "call": seat.call,
-        "seat": kind,
+        "seat": chair(seat),
         "alias": seat.alias,
         "status": status_word(seat.status),
         "seconds": seat.seconds,

@@ -36,12 +36,12 @@ impl Running {
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "a handful a panel, moved once")]
+/// A merge is told word by word, so an update is no larger than a word must be.
 pub(crate) enum Update {
     /// The next piece of a streamed reply.
     Text(String),
     /// The last one.
-    End(PanelEnd),
+    End(Box<PanelEnd>),
 }
 
 pub(crate) struct PanelEnd {
@@ -152,6 +152,7 @@ pub(super) struct Run {
     untold: Vec<(String, i64, Held)>,
     /// Sections that wait for the heading.
     waiting: Vec<String>,
+    /// When the last member was done, or explorers joined later.
     members_done: Instant,
     /// Before anybody was asked.
     pub(super) before: Duration,
@@ -274,6 +275,8 @@ impl Run {
         };
         self.record_shape();
         self.tell_all();
+        // They have just been asked, however long the members have been done.
+        self.members_done = Instant::now();
         for plan in explorers {
             self.seat_added(&plan);
             self.ask(plan);
@@ -367,5 +370,15 @@ impl Run {
         if self.panel.asking.request.stream {
             let _ = self.updates.send(Update::Text(text));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Update;
+
+    #[test]
+    fn a_word_to_a_slow_reader_costs_little_more_than_itself() {
+        assert!(size_of::<Update>() <= 32, "{} bytes", size_of::<Update>());
     }
 }

@@ -258,7 +258,9 @@ impl<'a> Watcher<'a> {
         }
         if *shown == 0 {
             self.gateway.live().seat_changed(self.panel, self.call, |seat| {
-                seat.status = SeatStatus::Answering;
+                if seat.status == SeatStatus::Waiting {
+                    seat.status = SeatStatus::Answering;
+                }
                 seat.first_token_s = Some(round(begun.elapsed().as_secs_f64()));
             });
         }

@@ -9,7 +9,7 @@ use crate::{
         PRUNED_AT_ONCE, from_db,
         search::{self, Text},
         to_db,
-        verdicts::{self, VerdictRow},
+        verdicts::{self, Judged, VerdictRow},
     },
 };
 
@@ -170,6 +170,17 @@ pub(crate) fn shape(connection: &Connection, panel: &str, shape: &str) -> Result
         .prepare_cached("UPDATE calls SET shape = ?2 WHERE panel = ?1")?
         .execute(params![panel, shape])?;
     Ok(())
+}
+
+/// The verdicts that stand on a panel's calls.
+pub(crate) fn judged(connection: &Connection, panel: &str) -> Result<Vec<Judged>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.alias, c.shape, v.useful FROM calls c
+         JOIN verdicts v ON v.call = c.call AND v.standing = 1 WHERE c.panel = ?1",
+    )?;
+    let judged = statement
+        .query_map([panel], |row| Ok(Judged { alias: row.get(0)?, shape: row.get(1)?, was: row.get(2)? }))?;
+    Ok(judged.collect::<Result<_, _>>()?)
 }
 
 /// Whose work a call is, and for which shape.

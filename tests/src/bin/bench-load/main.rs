@@ -10,6 +10,7 @@
 mod latency;
 mod nginx;
 mod numbers;
+mod panels;
 mod process;
 
 use bench_tests::{Scenario, Upstream, upstream::answers};
@@ -52,6 +53,7 @@ async fn main() {
     }
 
     println!("\n{}", latency::measure(&upstream, &gateway, nginx.as_ref(), rounds).await);
+    println!("{}", panels::measure().await);
 
     drop(nginx);
     let (home, _) = gateway.stop().await;
