@@ -127,8 +127,8 @@ async fn ask_takes_the_reply_mode_behind_the_name() {
     let lab = lab().await;
     let asked = lab.gateway.bench(&["ask", "bench/core:all", "whom?"]).await.exits(0);
     assert!(asked.stdout.contains("Answer of beta."), "{}", asked.stdout);
-    let refused = lab.gateway.bench(&["ask", "core:merged", "whom?"]).await.exits(1);
-    assert!(refused.stderr.contains("\"merged\" is not built in this version"), "{}", refused.stderr);
+    let refused = lab.gateway.bench(&["ask", "core:route", "whom?"]).await.exits(1);
+    assert!(refused.stderr.contains("\"route\" is for agents and not built"), "{}", refused.stderr);
 }
 
 #[tokio::test]
