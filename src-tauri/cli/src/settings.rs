@@ -18,7 +18,8 @@ pub async fn settings(remote: &Remote, command: &Settings, out: Out) -> Result<(
         Settings::Get { name: Some(name) } => {
             let all = fields::of(&now)?;
             let value = all.get(name).ok_or_else(|| unknown(name, &all))?;
-            Ok(if out.json { out.json(value)? } else { out.line(&fields::in_words(value))? })
+            let written = if out.json { out.json(value) } else { out.line(&fields::in_words(value)) };
+            Ok(written?)
         }
         Settings::Set { changes } => {
             let mut all = fields::of(&now)?;

@@ -82,10 +82,10 @@ impl Teller {
                 self.progress.changed(&seat);
                 self.progress.draw();
             }
-            LiveEvent::SeatDelta { panel, call, at, text } if panel == self.panel => {
-                if call == self.merge.call && at as usize == self.merge.written {
-                    self.merged_text(&text)?;
-                }
+            LiveEvent::SeatDelta { panel, call, at, text }
+                if panel == self.panel && call == self.merge.call && at as usize == self.merge.written =>
+            {
+                self.merged_text(&text)?;
             }
             LiveEvent::SeatFailedOver { panel, failed_over } if panel == self.panel => {
                 self.note(&format!(
