@@ -60,6 +60,8 @@ export function model(alias: string, endpoint: string, served: string, role: Mod
     role,
     ad_hoc: false,
     facts: endpoint === 'practice' ? {} : { context_window: 131072 },
+    options: {},
+    retired: null,
     practice: endpoint === 'practice',
     collections: [],
   };

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use control::dto::Api;
+
+mod setup;
+
+pub use setup::*;
 
 /// Ask a panel of models, judge what they said, and run the gateway without a window.
 #[derive(Debug, Parser)]
@@ -56,15 +58,20 @@ pub enum Command {
     Serve(Serve),
     /// Show the running gateway: address, keys, what is owed
     Status,
-    /// Put a prompt to every member of a collection
+    /// Put a prompt to every member of a collection, and to explorers
     ///
     /// Each answer goes to standard output the moment its seat finishes, under a heading with its seat and
-    /// model; the table of seats, with the call ids that verdicts need, goes to standard error.
+    /// model; of a merged answer its own text goes there as it is written, and nothing else. The table of
+    /// seats, with the call ids that verdicts need, goes to standard error.
     Ask(Ask),
     /// Judge a call: useful or not, with the claims that were real and the ones that were false
     Verdict(Verdict),
     /// List the answers that wait for a verdict
     Owed,
+    /// Show who would sit on a panel asked now, and why
+    Panel(Panel),
+    /// List panels, newest first, or those in which words stand
+    Log(Log),
     /// Add and change endpoints, models and collections from a set-up file; nothing is removed
     Import(Import),
     /// Write the set-up file; it holds no secret
@@ -78,6 +85,9 @@ pub enum Command {
     /// Named groups of models
     #[command(subcommand)]
     Collection(Collection),
+    /// How many models a panel has, and how long things are waited for and kept
+    #[command(subcommand)]
+    Settings(Settings),
     /// Make the encrypted key file, or unlock it: for a machine without a keychain
     ///
     /// The file is opened in the running gateway and stays so until the gateway ends. When no gateway runs,
@@ -106,7 +116,7 @@ pub struct Serve {
 
 #[derive(Clone, Debug, Args)]
 pub struct Ask {
-    /// The collection's name, `core` or `bench/core`; with `:all` or `:merged`, the reply too
+    /// The collection's name, `core` or `bench/core`; `core:all` and `core:merged` say how it answers
     #[arg(value_parser = collection_name)]
     pub collection: String,
     /// The prompt; `-`, or nothing while something is piped in, reads standard input
@@ -114,8 +124,8 @@ pub struct Ask {
     /// Text file to put behind the prompt, named; may be given again
     #[arg(long = "file", short, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Image to show: a file, or an http(s) URL; may be given again
-    #[arg(long = "image", value_name = "IMAGE")]
+    /// Image to show, a file (PNG, JPEG, GIF, WebP) or an http(s) URL; may be given again
+    #[arg(long = "image", value_name = "FILE|URL")]
     pub images: Vec<String>,
     /// System text
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -134,11 +144,24 @@ pub struct Ask {
 #[derive(Clone, Debug, Args)]
 pub struct Panel {
     /// The collection; without one, explorers only
-    #[arg(default_value = "", hide_default_value = true)]
-    pub collection: String,
+    #[arg(value_parser = collection_name)]
+    pub collection: Option<String>,
     /// The shape of the task; without it, the collection's own
-    #[arg(long, value_name = "SHAPE")]
+    #[arg(long)]
     pub shape: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Log {
+    /// Only panels in which these words stand together: in the prompt, an answer or a verdict
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
+    /// Only panels older than this one
+    #[arg(long, value_name = "PANEL")]
+    pub before: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub limit: u32,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -178,62 +201,6 @@ pub struct Export {
     pub file: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-pub enum Endpoint {
-    /// List endpoints and where their keys come from
-    List,
-    /// Add an endpoint by its base URL or from a preset
-    Add(AddEndpoint),
-    /// Ask an endpoint what it serves
-    Test { name: String },
-    /// Store an endpoint's key in the keychain, or remove it
-    Key(Key),
-    /// Remove an endpoint and its models
-    Rm { name: String },
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(group = ArgGroup::new("from").required(true).args(["base", "preset"]))]
-pub struct AddEndpoint {
-    pub name: String,
-    /// Base URL, such as http://127.0.0.1:11434/v1
-    #[arg(long, value_name = "URL")]
-    pub base: Option<String>,
-    /// A known provider's id
-    #[arg(long, value_name = "ID")]
-    pub preset: Option<String>,
-    /// The API it speaks; without it the preset's own, or chat
-    #[arg(long, value_parser = api())]
-    pub api: Option<Api>,
-    /// Send the key over plain http to another machine
-    #[arg(long)]
-    pub allow_plain_http: bool,
-    #[command(flatten)]
-    pub key: KeyFrom,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct Key {
-    /// The endpoint's name
-    pub name: String,
-    /// Remove the key from the keychain
-    #[arg(long, conflicts_with_all = ["key_stdin", "key_env"])]
-    pub remove: bool,
-    #[command(flatten)]
-    pub key: KeyFrom,
-}
-
-/// Where a key comes from. Never the command line itself, which other users can read.
-#[derive(Clone, Debug, Args)]
-pub struct KeyFrom {
-    /// Read the key from standard input
-    #[arg(long, conflicts_with = "key_env")]
-    pub key_stdin: bool,
-    /// Read the key from this variable at each start of the gateway
-    #[arg(long, value_name = "VARIABLE")]
-    pub key_env: Option<String>,
-}
-
 #[derive(Clone, Debug, Args)]
 pub struct Vault {
     /// Read the passphrase from standard input
@@ -241,61 +208,9 @@ pub struct Vault {
     pub passphrase_stdin: bool,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-pub enum Model {
-    /// List registered models
-    List,
-    /// Register models an endpoint serves; without names, list what it offers
-    Add {
-        endpoint: String,
-        /// The provider's id, or ALIAS=ID
-        #[arg(value_name = "MODEL")]
-        models: Vec<String>,
-    },
-    /// Take a model off the register; its record stays
-    Rm { alias: String },
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub enum Collection {
-    /// List collections
-    List,
-    /// Make a collection, or change the given parts of one
-    Save(SaveCollection),
-    /// Remove a collection
-    Rm {
-        #[arg(value_parser = collection_name)]
-        name: String,
-    },
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct SaveCollection {
-    #[arg(value_parser = collection_name)]
-    pub name: String,
-    /// A member's alias; give it once for each, in order
-    #[arg(long = "member", short, value_name = "ALIAS")]
-    pub members: Vec<String>,
-    #[arg(long, value_name = "TEXT")]
-    pub description: Option<String>,
-    #[arg(long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
-    /// What its tasks are; empty is automatic
-    #[arg(long)]
-    pub shape: Option<String>,
-    /// What happens to a member the prompt is too large for: refuse or skip
-    #[arg(long, value_name = "WHAT")]
-    pub when_too_large: Option<String>,
-}
-
 fn collection_name(text: &str) -> Result<String, String> {
     let name = text.strip_prefix("bench/").unwrap_or(text);
     if name.is_empty() { Err("a collection's name is missing".to_owned()) } else { Ok(name.to_owned()) }
-}
-
-fn api() -> impl TypedValueParser<Value = Api> {
-    PossibleValuesParser::new(Api::ALL.map(Api::name))
-        .try_map(|name| Api::of_name(&name).ok_or_else(|| format!("there is no API {name}")))
 }
 
 fn this_machine(text: &str) -> Result<String, String> {

@@ -19,11 +19,22 @@ pub async fn collection(
 ) -> Result<(), Failure> {
     match command {
         Collection::List => list(&remote.setup(Nothing {}).await?.collections, out),
+        Collection::Show { name } => {
+            let there = remote.setup(Nothing {}).await?.collections;
+            match there.iter().find(|collection| collection.name == *name) {
+                Some(collection) => show(collection, out),
+                None => {
+                    let names: Vec<&str> = there.iter().map(|it| it.name.as_str()).collect();
+                    let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
+                    Err(Failure::refused(format!("there is no collection {name}; there are {names}")))
+                }
+            }
+        }
         Collection::Save(args) => {
             let there = remote.setup(Nothing {}).await?.collections;
             let old = there.iter().find(|collection| collection.name == args.name);
             let saved = remote.save_collection(changed(args, old)).await?;
-            list(std::slice::from_ref(&saved), out)
+            show(&saved, out)
         }
         Collection::Rm { name } => {
             consent(common, &format!("Remove the collection {name}?"))?;
@@ -50,9 +61,40 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         members: list(&args.members, old.map(|old| &old.members)),
         shape: text(&args.shape, old.map(|old| &old.shape)),
         when_too_large: if when_too_large.is_empty() { "refuse".to_owned() } else { when_too_large },
-        reply: None,
-        merger: None,
+        reply: args.reply.clone(),
+        merger: args.merger.clone(),
     }
+}
+
+/// Everything about one of them.
+fn show(collection: &CollectionView, out: Out) -> Result<(), Failure> {
+    if out.json {
+        return Ok(out.json(collection)?);
+    }
+    Ok(out.painted(&shown(collection).text(out.paint))?)
+}
+
+fn shown(collection: &CollectionView) -> Table {
+    let practice = if collection.practice { " (practice)" } else { "" };
+    let or =
+        |text: &str, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text.to_owned() };
+    let by_record = if collection.reply == "merged" { "chosen by record" } else { "" };
+    let mut table = Table::default();
+    for (title, text) in [
+        ("name", format!("{}{practice}", collection.name)),
+        ("members", collection.members.join(", ")),
+        ("reply", collection.reply.clone()),
+        ("merger", or(collection.merger.as_deref().unwrap_or_default(), by_record)),
+        ("shape", or(&collection.shape, "automatic")),
+        ("when too large", collection.when_too_large.clone()),
+        ("tags", collection.tags.join(", ")),
+        ("description", collection.description.clone()),
+    ] {
+        if !text.is_empty() {
+            table.row([(title.to_owned(), Look::Dim), (text, Look::Plain)]);
+        }
+    }
+    table
 }
 
 fn list(collections: &[CollectionView], out: Out) -> Result<(), Failure> {
@@ -73,9 +115,12 @@ fn list(collections: &[CollectionView], out: Out) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::changed;
-    use crate::args::SaveCollection;
     use control::dto::CollectionView;
+    use expect_test::expect;
+
+    use super::{changed, shown};
+    use crate::args::SaveCollection;
+    use crate::paint::Paint;
 
     #[test]
     fn only_what_is_given_changes() {
@@ -96,6 +141,8 @@ mod tests {
             description: None,
             tags: Vec::new(),
             shape: Some(String::new()),
+            reply: Some("merged".to_owned()),
+            merger: None,
             when_too_large: None,
         };
         let saved = changed(&args, Some(&old));
@@ -106,7 +153,32 @@ mod tests {
             (old.tags.clone(), vec!["beta".to_owned(), "alpha".to_owned()])
         );
         assert_eq!(saved.when_too_large, "skip");
+        assert_eq!((saved.reply.as_deref(), saved.merger), (Some("merged"), None));
         let new = changed(&args, None);
         assert_eq!((new.was, new.when_too_large.as_str(), new.tags.len()), (None, "refuse", 0));
+    }
+
+    #[test]
+    fn all_of_one() {
+        let collection = CollectionView {
+            name: "core".to_owned(),
+            description: "everyday".to_owned(),
+            tags: Vec::new(),
+            members: vec!["alpha".to_owned(), "beta".to_owned()],
+            shape: String::new(),
+            reply: "merged".to_owned(),
+            merger: None,
+            when_too_large: "refuse".to_owned(),
+            practice: false,
+        };
+        expect![[r#"
+            name            core
+            members         alpha, beta
+            reply           merged
+            merger          chosen by record
+            shape           automatic
+            when too large  refuse
+            description     everyday"#]]
+        .assert_eq(&shown(&collection).text(Paint(false)).to_string());
     }
 }

@@ -10,12 +10,16 @@ mod collection;
 mod consent;
 mod endpoint;
 mod failure;
+mod fields;
+mod log;
 mod model;
 mod out;
 mod paint;
+mod panel;
 mod prompt;
 mod reach;
 mod serve;
+mod settings;
 mod setup;
 mod status;
 mod table;
@@ -65,14 +69,18 @@ async fn command(cli: &Cli, out: Out) -> Result<(), Failure> {
         Command::Serve(args) => serve::serve(common, args, out).await,
         Command::Status => status::status(common, out).await,
         Command::Ask(args) => {
-            let collection = ask::collection(&args.collection)?;
+            let question = ask::question(args)?;
             let prompt = prompt::prompt(args)?;
-            with_gateway(common, async |at| ask::ask(at, collection, args, prompt, out).await).await
+            with_gateway(common, async |at| ask::ask(at, question, args, prompt, out).await).await
         }
         Command::Verdict(args) => {
             with_gateway(common, async |at| verdict::verdict(&at.remote, args, out).await).await
         }
         Command::Owed => with_gateway(common, async |at| verdict::owed(&at.remote, out).await).await,
+        Command::Panel(args) => {
+            with_gateway(common, async |at| panel::panel(&at.remote, args, out).await).await
+        }
+        Command::Log(args) => with_gateway(common, async |at| log::log(&at.remote, args, out).await).await,
         Command::Import(args) => {
             let text = setup::read(args)?;
             with_gateway(common, async |at| setup::import(&at.remote, text, out).await).await
@@ -89,6 +97,9 @@ async fn command(cli: &Cli, out: Out) -> Result<(), Failure> {
         Command::Collection(command) => {
             with_gateway(common, async |at| collection::collection(&at.remote, common, command, out).await)
                 .await
+        }
+        Command::Settings(command) => {
+            with_gateway(common, async |at| settings::settings(&at.remote, command, out).await).await
         }
         Command::Vault(args) => with_gateway(common, async |at| vault::vault(at, args, out).await).await,
         Command::Completions { shell } => completions(*shell),

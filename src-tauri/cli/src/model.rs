@@ -1,10 +1,16 @@
 //! `bench model`: the register of models.
 
-use control::dto::{EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels};
+use control::Remote;
+use control::dto::{
+    EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels, RetireModel,
+    SaveModel,
+};
+use serde_json::{Map, Value};
 
-use crate::args::Model;
+use crate::args::{Model, SetModel};
 use crate::endpoint::done;
 use crate::failure::Failure;
+use crate::fields;
 use crate::out::Out;
 use crate::paint::{Look, Painted};
 use crate::reach::Reached;
@@ -28,11 +34,39 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
                 remote.register_models(RegisterModels { endpoint: endpoint.clone(), models }).await?;
             list(&registered, out)
         }
+        Model::Set(args) => list(&[set(remote, args).await?], out),
+        Model::Retire { alias, why } => {
+            let retire = RetireModel { alias: alias.clone(), why: why.clone() };
+            list(&[remote.retire_model(retire).await?], out)
+        }
+        Model::Restore { alias } => list(&[remote.restore_model(Name { name: alias.clone() }).await?], out),
         Model::Rm { alias } => {
             remote.unregister_model(Name { name: alias.clone() }).await?;
             done(out, &format!("removed {alias}"))
         }
     }
+}
+
+/// What is given, over what is known.
+async fn set(remote: &Remote, args: &SetModel) -> Result<ModelView, Failure> {
+    let models = remote.setup(Nothing {}).await?.models;
+    let Some(old) = models.into_iter().find(|model| model.alias == args.alias) else {
+        return Err(Failure::refused(format!("there is no model {}; bench model list has them", args.alias)));
+    };
+    let changed = |mut fields: Map<String, Value>, given: &[(String, String)]| {
+        given.iter().for_each(|(name, text)| fields::put(&mut fields, name, text));
+        fields
+    };
+    let facts = changed(fields::of(&old.facts)?, &args.facts);
+    let role = args.role.as_ref().map(|role| serde_json::from_value(Value::String(role.clone())));
+    let save = SaveModel {
+        alias: args.alias.clone(),
+        role: role.transpose().map_err(Failure::refused)?,
+        ad_hoc: args.ad_hoc,
+        facts: if args.facts.is_empty() { None } else { Some(fields::read(facts)?) },
+        options: (!args.options.is_empty()).then(|| changed(old.options, &args.options)),
+    };
+    Ok(remote.save_model(save).await?)
 }
 
 /// `ALIAS=ID`, or an id the endpoint lists, under the alias proposed for it.
@@ -85,12 +119,19 @@ fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
     if out.json {
         return Ok(out.json(&models)?);
     }
-    let mut table = Table::new(&["alias", "endpoint", "model", "collections"]);
+    let mut table = Table::new(&["alias", "endpoint", "model", "role", "known", "collections"]);
     for model in models {
+        let ad_hoc = if model.ad_hoc { ", ad hoc" } else { "" };
+        let known = match &model.retired {
+            Some(retired) => (format!("retired {}: {}", retired.date(), retired.why), Look::Bad),
+            None => (fields::listed(&fields::of(&model.facts)?), Look::Plain),
+        };
         table.row([
             (model.alias.clone(), Look::Plain),
             (model.endpoint.clone(), Look::Plain),
             (model.served.clone(), Look::Plain),
+            (format!("{}{ad_hoc}", model.role.name()), Look::Plain),
+            known,
             (model.collections.join(", "), Look::Plain),
         ]);
     }

@@ -45,6 +45,17 @@ impl Out {
         stdout.flush()
     }
 
+    /// A piece of a text that goes on, to standard output: as it is, or cleaned on a terminal.
+    pub fn piece(self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        if stdout.is_terminal() {
+            write!(stdout, "{}", clean(text))?;
+        } else {
+            write!(stdout, "{text}")?;
+        }
+        stdout.flush()
+    }
+
     /// Lines that may hold our own colours, to standard output.
     pub fn painted(self, text: &Painted) -> io::Result<()> {
         let mut stdout = io::stdout().lock();

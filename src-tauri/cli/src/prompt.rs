@@ -12,8 +12,8 @@ pub fn prompt(args: &Ask) -> Result<String, Failure> {
     let mut prompt = match args.prompt.as_deref() {
         Some("-") => standard_input()?,
         Some(prompt) => prompt.to_owned(),
-        // With files and no prompt the files are the prompt: an open pipe nobody writes to would hang here.
-        None if !args.files.is_empty() => String::new(),
+        // With files or images and no prompt these are the prompt: an open pipe nobody writes to would hang here.
+        None if !(args.files.is_empty() && args.images.is_empty()) => String::new(),
         None if piped => standard_input()?,
         None => {
             return Err(Failure::Usage(
@@ -24,7 +24,7 @@ pub fn prompt(args: &Ask) -> Result<String, Failure> {
     for file in &args.files {
         append(&mut prompt, file, &read(file)?);
     }
-    if prompt.trim().is_empty() {
+    if prompt.trim().is_empty() && args.images.is_empty() {
         return Err(Failure::Usage("the prompt is empty".to_owned()));
     }
     Ok(prompt)

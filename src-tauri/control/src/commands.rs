@@ -29,6 +29,11 @@ commands! {
     register_models(RegisterModels) -> Vec<ModelView>;
     /// Refused while it is a member of a collection. Its record stays.
     unregister_model(Name) -> Nothing;
+    /// Role, ad hoc, facts and options of a registered model; what is absent stays.
+    save_model(SaveModel) -> ModelView;
+    /// From now on it is never called; its record and its seats in collections stay.
+    retire_model(RetireModel) -> ModelView;
+    restore_model(Name) -> ModelView;
     save_collection(SaveCollection) -> CollectionView;
     delete_collection(Name) -> Nothing;
     save_settings(Settings) -> Settings;

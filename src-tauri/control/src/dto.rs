@@ -1,6 +1,6 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
-use catalog::{EndpointKind, Facts, ModelRole};
+use catalog::{EndpointKind, Facts, ModelRole, Retired};
 use gateway::view::{Alert, PanelView, Recording};
 use plan::Settings;
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,11 @@ pub struct ModelView {
     pub role: ModelRole,
     pub ad_hoc: bool,
     pub facts: Facts,
+    /// What goes into the body of every request to it: `max_tokens`, `temperature`, …
+    #[ts(type = "Record<string, unknown>")]
+    pub options: serde_json::Map<String, serde_json::Value>,
+    /// Since when and why it is never called.
+    pub retired: Option<Retired>,
     pub practice: bool,
     pub collections: Vec<String>,
 }
@@ -228,6 +233,33 @@ pub struct RegisterModels {
 pub struct RegisterModel {
     pub served: String,
     pub alias: String,
+}
+
+/// Changes a registered model; what is absent stays.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct SaveModel {
+    pub alias: String,
+    #[serde(default)]
+    #[ts(optional)]
+    pub role: Option<ModelRole>,
+    #[serde(default)]
+    #[ts(optional)]
+    pub ad_hoc: Option<bool>,
+    /// All of them: a fact that is not in it is unknown from now on.
+    #[serde(default)]
+    #[ts(optional)]
+    pub facts: Option<Facts>,
+    /// All of them.
+    #[serde(default)]
+    #[ts(optional, type = "Record<string, unknown>")]
+    pub options: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct RetireModel {
+    pub alias: String,
+    /// One line; it is told where the model would have sat.
+    pub why: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

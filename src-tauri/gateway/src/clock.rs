@@ -26,7 +26,7 @@ impl Clock {
 }
 
 /// RFC 3339 in UTC with milliseconds: `2026-11-29T15:45:01.250Z`.
-pub(crate) fn rfc3339(unix_ms: i64) -> String {
+pub fn rfc3339(unix_ms: i64) -> String {
     match Timestamp::from_millisecond(unix_ms) {
         Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
         Err(_) => String::new(),

@@ -246,7 +246,7 @@ impl Gateway {
         &self.inner.vault
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
 

@@ -25,7 +25,7 @@ mod upkeep;
 mod upstream;
 pub mod view;
 
-pub use clock::Clock;
+pub use clock::{Clock, rfc3339};
 pub use data_dir::{Owner, data_dir, write_private};
 pub use discover::{FoundKey, FoundRuntime};
 pub use gateway::{Gateway, OpenError, Options};

@@ -75,15 +75,7 @@ pub fn merge(current: &Setup, file: SetupFile) -> Result<(Setup, Vec<Change>), S
             let message = format!("\"{}\" is a practice model; choose another alias", model.alias);
             return Err(SetupError::new(format!("models[{at}].alias"), message));
         }
-        if !shapes.knows_role(&model.role) {
-            let roles: Vec<&str> = shapes.all_roles().into_iter().map(|role| role.name()).collect();
-            let message = format!(
-                "unknown role \"{}\"; use one of {}, or name it in a shape's roles (shapes)",
-                model.role.name(),
-                roles.join(", ")
-            );
-            return Err(SetupError::new(format!("models[{at}].role"), message));
-        }
+        shapes.check_role(&model.role).map_err(|error| inside("models", at, &error))?;
         let endpoint = setup.endpoints.iter().find(|endpoint| endpoint.name == model.endpoint);
         if endpoint.is_none_or(|endpoint| endpoint.is_practice()) {
             let message = match endpoint {

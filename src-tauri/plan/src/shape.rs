@@ -80,6 +80,20 @@ impl Shapes {
         ModelRole::BUILT_IN.contains(role) || self.0.iter().any(|rule| rule.roles.contains(role))
     }
 
+    /// Refuses a role that no shape admits and not every installation knows.
+    pub fn check_role(&self, role: &ModelRole) -> Result<(), FieldError> {
+        if self.knows_role(role) {
+            return Ok(());
+        }
+        let roles: Vec<&str> = self.all_roles().into_iter().map(ModelRole::name).collect();
+        let message = format!(
+            "unknown role \"{}\"; use one of {}, or name it in a shape's roles (shapes)",
+            role.name(),
+            roles.join(", ")
+        );
+        Err(FieldError::new("role", message))
+    }
+
     /// Every role a model may have, the built-in ones first.
     pub fn all_roles(&self) -> Vec<&ModelRole> {
         let mut roles: Vec<&ModelRole> = Vec::new();

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: what the wire formats cost, event by event; what seating a panel costs and is worth
-//! (`bench-plan`); then the optimised gateway, measured by `bench-load`.
+//! (`bench-plan`); then the optimised gateway and its records, measured by `bench-load`.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -19,6 +19,9 @@ pub struct Options {
     /// Interleaved rounds of each way.
     #[arg(long, default_value_t = 7)]
     rounds: u32,
+    /// Calls on record; writing a million takes minutes.
+    #[arg(long, default_value_t = 1_000_000)]
+    calls: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -27,8 +30,10 @@ enum Subject {
     Wire,
     /// Seating, and the simulation of what its choices are worth.
     Plan,
-    /// The whole gateway, beside nginx and the direct call.
+    /// The whole gateway, beside nginx and the direct call; what a panel takes beyond its slowest seat.
     Gateway,
+    /// Starting with a long record, and searching in it.
+    Records,
 }
 
 pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
@@ -48,21 +53,25 @@ pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
         ]))?;
         shell::run(&mut tree.command(tree.built("release", "bench-plan")))?;
     }
-    if wanted(Subject::Gateway) { gateway(tree, options) } else { Ok(()) }
+    if wanted(Subject::Gateway) {
+        if shell::output(tree.command("nginx").arg("-v")).is_none() {
+            // Not installed unasked: its package starts a web server.
+            println!(
+                "nginx is not installed, so nothing stands beside the gateway but the direct call (nginx-light has it)."
+            );
+        }
+        load(tree, &["gateway", &options.panels.to_string(), &options.rounds.to_string()])?;
+    }
+    if wanted(Subject::Records) { load(tree, &["records", &options.calls.to_string()]) } else { Ok(()) }
 }
 
-fn gateway(tree: &Tree, options: &Options) -> Result<()> {
-    if shell::output(tree.command("nginx").arg("-v")).is_none() {
-        // Not installed unasked: its package starts a web server.
-        println!(
-            "nginx is not installed, so nothing stands beside the gateway but the direct call (nginx-light has it)."
-        );
-    }
+/// The optimised programs, measured by `bench-load`.
+fn load(tree: &Tree, arguments: &[&str]) -> Result<()> {
     shell::run(&mut tree.cargo(["build", "--release", "--package", "cli", "--bin", "bench"]))?;
     shell::run(&mut tree.cargo(["build", "--release", "--package", "bench-tests", "--bin", "bench-load"]))?;
     shell::run(
         tree.command(tree.built("release", "bench-load"))
             .env("BENCH_BIN", tree.built("release", "bench"))
-            .args([options.panels.to_string(), options.rounds.to_string()]),
+            .args(arguments),
     )
 }

@@ -7,6 +7,7 @@ mod apis;
 mod carry;
 mod checks;
 mod cli;
+mod cli_panels;
 mod counting;
 mod durability;
 mod encodings;

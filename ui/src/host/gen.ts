@@ -24,6 +24,11 @@ export interface Commands {
   register_models: { args: RegisterModels; result: Array<ModelView> };
   /** Refused while it is a member of a collection. Its record stays. */
   unregister_model: { args: Name; result: Nothing };
+  /** Role, ad hoc, facts and options of a registered model; what is absent stays. */
+  save_model: { args: SaveModel; result: ModelView };
+  /** From now on it is never called; its record and its seats in collections stay. */
+  retire_model: { args: RetireModel; result: ModelView };
+  restore_model: { args: Name; result: ModelView };
   save_collection: { args: SaveCollection; result: CollectionView };
   delete_collection: { args: Name; result: Nothing };
   save_settings: { args: Settings; result: Settings };
@@ -285,6 +290,10 @@ export type ModelView = {
   role: ModelRole;
   ad_hoc: boolean;
   facts: Facts;
+  /** What goes into the body of every request to it: `max_tokens`, `temperature`, … */
+  options: Record<string, unknown>;
+  /** Since when and why it is never called. */
+  retired: Retired | null;
   practice: boolean;
   collections: Array<string>;
 };
@@ -454,6 +463,20 @@ export type RegisterModels = {
   models: Array<RegisterModel>;
 };
 
+export type RetireModel = {
+  alias: string;
+  /** One line; it is told where the model would have sat. */
+  why: string;
+};
+
+/** Since when and why a model is never called again. */
+export type Retired = {
+  /** A date, `2026-11-29`, or an instant as RFC 3339 writes it. */
+  at: string;
+  /** One line of 1 to 300 characters. */
+  why: string;
+};
+
 export type SaveCollection = {
   /** The collection being edited; `null` makes a new one. */
   was: string | null;
@@ -483,6 +506,17 @@ export type SaveEndpoint = {
   new: boolean;
   /** Plain http to another machine needs the owner's consent. */
   allow_plain_http: boolean;
+};
+
+/** Changes a registered model; what is absent stays. */
+export type SaveModel = {
+  alias: string;
+  role?: ModelRole;
+  ad_hoc?: boolean;
+  /** All of them: a fact that is not in it is unknown from now on. */
+  facts?: Facts;
+  /** All of them. */
+  options?: Record<string, unknown>;
 };
 
 /** Full-text search over prompts, answers and what verdicts say. */

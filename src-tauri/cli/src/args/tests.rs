@@ -22,11 +22,28 @@ const CASES: &[(&str, &str)] = &[
          merged: false, with: [] }",
     ),
     (
-        "ask bench/core:merged - -f a.rs --file b.rs --image i.png --system brief --all --with x --with y",
-        "Ask { collection: \"core:merged\", prompt: Some(\"-\"), files: [\"a.rs\", \"b.rs\"], images: [\"i.png\"], \
-         system: \"brief\", all: true, merged: false, with: [\"x\", \"y\"] }",
+        "ask bench/core - -f a.rs --file b.rs --system brief --merged --with x --with y --image p.png",
+        "Ask { collection: \"core\", prompt: Some(\"-\"), files: [\"a.rs\", \"b.rs\"], images: [\"p.png\"], \
+         system: \"brief\", all: false, merged: true, with: [\"x\", \"y\"] }",
     ),
     ("ask core hello --all --merged", "! ArgumentConflict"),
+    ("panel", "Panel { collection: None, shape: None }"),
+    ("panel bench/core --shape review", "Panel { collection: Some(\"core\"), shape: Some(\"review\") }"),
+    ("log", "Log { search: None, before: None, limit: 20 }"),
+    (
+        "log --search lock -n 3 --before p20261129-154501-9f3a6c01",
+        "Log { search: Some(\"lock\"), before: Some(\"p20261129-154501-9f3a6c01\"), limit: 3 }",
+    ),
+    ("log -n 0", "! ValueValidation"),
+    ("settings", "! DisplayHelpOnMissingArgumentOrSubcommand"),
+    ("settings get", "Get { name: None }"),
+    ("settings get max_calls", "Get { name: Some(\"max_calls\") }"),
+    (
+        "settings set max_calls=4 panel_on_hangup=cancel",
+        "Set { changes: [(\"max_calls\", \"4\"), (\"panel_on_hangup\", \"cancel\")] }",
+    ),
+    ("settings set max_calls", "! ValueValidation"),
+    ("settings set", "! MissingRequiredArgument"),
     ("ask", "! MissingRequiredArgument"),
     ("ask bench/ hello", "! ValueValidation"),
     ("ask core one two", "! UnknownArgument"),
@@ -74,10 +91,28 @@ const CASES: &[(&str, &str)] = &[
     ("model add groq", "Add { endpoint: \"groq\", models: [] }"),
     ("model add groq a b=c", "Add { endpoint: \"groq\", models: [\"a\", \"b=c\"] }"),
     (
+        "model set alpha --role code --ad-hoc true --fact vision=true --fact price.input= --option top_p=0.9",
+        "Set(SetModel { alias: \"alpha\", role: Some(\"code\"), ad_hoc: Some(true), facts: [(\"vision\", \"true\"), \
+         (\"price.input\", \"\")], options: [(\"top_p\", \"0.9\")] })",
+    ),
+    ("model set alpha", "! MissingRequiredArgument"),
+    ("model set alpha --fact vision", "! ValueValidation"),
+    ("model set alpha --fact =true", "! ValueValidation"),
+    ("model retire alpha", "! MissingRequiredArgument"),
+    ("model retire alpha --why slow", "Retire { alias: \"alpha\", why: \"slow\" }"),
+    ("model restore alpha", "Restore { alias: \"alpha\" }"),
+    ("collection show bench/core", "Show { name: \"core\" }"),
+    (
         "collection save bench/core -m a --member b --tag code",
         "Save(SaveCollection { name: \"core\", members: [\"a\", \"b\"], description: None, tags: [\"code\"], \
-         shape: None, when_too_large: None })",
+         shape: None, reply: None, merger: None, when_too_large: None })",
     ),
+    (
+        "collection save core --reply merged --merger alpha",
+        "Save(SaveCollection { name: \"core\", members: [], description: None, tags: [], shape: None, reply: \
+         Some(\"merged\"), merger: Some(\"alpha\"), when_too_large: None })",
+    ),
+    ("collection save core --reply route", "! InvalidValue"),
     ("vault", "Vault { passphrase_stdin: false }"),
     ("vault hunter2", "! UnknownArgument"),
     ("completions bash", "Completions { shell: Bash }"),
@@ -109,6 +144,9 @@ fn in_short(command: &Command) -> String {
         Command::Import(args) => format!("{args:?}"),
         Command::Export(args) => format!("{args:?}"),
         Command::Vault(args) => format!("{args:?}"),
+        Command::Panel(args) => format!("{args:?}"),
+        Command::Log(args) => format!("{args:?}"),
+        Command::Settings(command) => format!("{command:?}"),
         Command::Endpoint(command) => format!("{command:?}"),
         Command::Model(command) => format!("{command:?}"),
         Command::Collection(command) => format!("{command:?}"),

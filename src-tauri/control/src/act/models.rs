@@ -1,4 +1,5 @@
-use catalog::Model;
+use catalog::{FieldError, Model, Retired};
+use gateway::rfc3339;
 
 use super::{ACTOR, refused, setup::model_view};
 use crate::{Control, ControlError, dto::*};
@@ -34,6 +35,55 @@ impl Control {
         let snapshot = self.gateway().snapshot();
         let registered = aliases.iter().filter_map(|alias| snapshot.model(alias));
         Ok(registered.map(|model| model_view(&snapshot, model)).collect())
+    }
+
+    pub async fn save_model(&self, save: SaveModel) -> Result<ModelView, ControlError> {
+        let SaveModel { alias, role, ad_hoc, facts, options } = save;
+        self.change_model(&alias, |model| {
+            model.role = role.unwrap_or_else(|| model.role.clone());
+            model.ad_hoc = ad_hoc.unwrap_or(model.ad_hoc);
+            model.facts = facts.unwrap_or_else(|| model.facts.clone());
+            model.options = options.unwrap_or_else(|| model.options.clone());
+        })
+        .await
+    }
+
+    pub async fn retire_model(&self, retire: RetireModel) -> Result<ModelView, ControlError> {
+        let retired =
+            Retired { at: rfc3339(self.gateway().clock().now_ms()), why: retire.why.trim().to_owned() };
+        self.change_model(&retire.alias, |model| model.retired = Some(retired)).await
+    }
+
+    pub async fn restore_model(&self, name: Name) -> Result<ModelView, ControlError> {
+        self.change_model(&name.name, |model| model.retired = None).await
+    }
+
+    async fn change_model(
+        &self,
+        alias: &str,
+        change: impl FnOnce(&mut Model),
+    ) -> Result<ModelView, ControlError> {
+        let unknown = || ControlError::not_found(format!("There is no model \"{alias}\"."));
+        let bad = |error: FieldError| ControlError::bad_input(error.field.clone(), error.to_string());
+        self.gateway()
+            .change_setup(ACTOR, |setup| {
+                let shapes = setup.shapes();
+                let Some(at) = setup.models.iter().position(|model| model.alias == alias) else {
+                    return Err(unknown());
+                };
+                if setup.is_practice_model(alias) {
+                    let message =
+                        format!("{alias} is a practice model, which is built in and stays as it is.");
+                    return Err(ControlError::conflict(message));
+                }
+                let model = &mut setup.models[at];
+                change(model);
+                model.check().and_then(|()| shapes.check_role(&model.role)).map_err(bad)
+            })
+            .await
+            .map_err(refused)?;
+        let snapshot = self.gateway().snapshot();
+        snapshot.model(alias).map(|model| model_view(&snapshot, model)).ok_or_else(unknown)
     }
 
     pub async fn unregister_model(&self, name: Name) -> Result<Nothing, ControlError> {

@@ -100,6 +100,8 @@ pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
         role: model.role.clone(),
         ad_hoc: model.ad_hoc,
         facts: model.facts.clone(),
+        options: model.options.clone(),
+        retired: model.retired.clone(),
         practice: snapshot.is_practice(&model.alias),
         collections: within.map(|it| it.name.clone()).collect(),
     }

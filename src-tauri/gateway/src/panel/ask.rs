@@ -100,6 +100,8 @@ impl Asking {
     fn typed(ask: Ask, reply: ReplyMode) -> Result<Asking, ApiError> {
         // As any client's question, so that it is held to the same rules.
         let mut parts = vec![json!({"type": "text", "text": ask.prompt})];
+        // Providers refuse a text that is empty; beside an image it is not needed.
+        parts.retain(|_| ask.images.is_empty() || !ask.prompt.trim().is_empty());
         parts.extend(ask.images.iter().map(|url| json!({"type": "image_url", "image_url": {"url": url}})));
         let mut messages = vec![json!({"role": "user", "content": parts})];
         if !ask.system.trim().is_empty() {

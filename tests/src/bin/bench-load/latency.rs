@@ -53,7 +53,7 @@ pub async fn measure(upstream: &Upstream, gateway: &Gateway, nginx: Option<&Ngin
                 Some(direct(&upstream).await),
                 through(nginx, 1).await,
                 Some(panel(&gateway.http, "bench/one").await),
-                Some(at_once(&upstream, MEMBERS.len()).await),
+                Some(at_once(&upstream, MEMBERS).await),
                 through(nginx, MEMBERS.len()).await,
                 Some(panel(&gateway.http, "bench/four").await),
             ];
@@ -83,18 +83,18 @@ pub async fn panel(http: &Http, collection: &str) -> Duration {
 async fn through(nginx: Option<&Nginx>, calls: usize) -> Option<Duration> {
     match nginx {
         Some(nginx) if calls == 1 => Some(direct(&nginx.http).await),
-        Some(nginx) => Some(at_once(&nginx.http, calls).await),
+        Some(nginx) => Some(at_once(&nginx.http, MEMBERS.into_iter().take(calls)).await),
         None => None,
     }
 }
 
 /// Calls side by side, till the slowest is done.
-async fn at_once(http: &Http, calls: usize) -> Duration {
+pub async fn at_once(http: &Http, models: impl IntoIterator<Item = impl Into<String>>) -> Duration {
     let began = Instant::now();
     let mut tasks = JoinSet::new();
-    for model in &MEMBERS[..calls] {
-        let http = http.clone();
-        tasks.spawn(async move { ask(&http, model).await });
+    for model in models {
+        let (http, model) = (http.clone(), model.into());
+        tasks.spawn(async move { ask(&http, &model).await });
     }
     tasks.join_all().await;
     began.elapsed()

@@ -1,6 +1,8 @@
-//! What the gateway costs: added latency, memory, cold start, beside nginx and the direct call.
+//! What the gateway costs: added latency, memory, cold start, beside nginx and the direct call; what a panel takes
+//! beyond its slowest seat; and what a long record costs.
 //!
-//! `bench-load PANELS ROUNDS`, with the program under test in `$BENCH_BIN`; `cargo xtask bench` starts it so.
+//! `bench-load gateway PANELS ROUNDS` and `bench-load records CALLS`, with the program under test in `$BENCH_BIN`;
+//! `cargo xtask bench` starts it so.
 //! Everything runs on this machine over loopback, a bounded number of times. Machines are noisy, so the ways are
 //! interleaved, and medians and ratios are what to read.
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
@@ -10,8 +12,9 @@
 mod latency;
 mod nginx;
 mod numbers;
-mod panels;
 mod process;
+mod records;
+mod seats;
 
 use bench_tests::{Scenario, Upstream, upstream::answers};
 
@@ -23,13 +26,20 @@ const MEMBERS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 const ANSWER: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
      eighteen nineteen twenty";
 
+const USAGE: &str = "usage: bench-load gateway PANELS ROUNDS | bench-load records CALLS";
+
 #[tokio::main]
 async fn main() {
-    let mut arguments =
-        std::env::args().skip(1).map(|word| word.parse::<u32>().expect("usage: PANELS ROUNDS"));
-    let panels = arguments.next().unwrap_or(1000);
-    let rounds = arguments.next().unwrap_or(7);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| words.get(at).and_then(|word| word.parse::<u32>().ok()).expect(USAGE);
+    match words.first().map(String::as_str) {
+        Some("gateway") => gateway(number(1), number(2)).await,
+        Some("records") => records::measure(number(1).into()).await,
+        _ => println!("{USAGE}"),
+    }
+}
 
+async fn gateway(panels: u32, rounds: u32) {
     let upstream = Upstream::start().await;
     let gateway = scenario(&upstream).start().await;
     let nginx = Nginx::start(&upstream.root()).await;
@@ -53,7 +63,7 @@ async fn main() {
     }
 
     println!("\n{}", latency::measure(&upstream, &gateway, nginx.as_ref(), rounds).await);
-    println!("{}", panels::measure().await);
+    println!("{}", seats::measure(&upstream, &gateway).await);
 
     drop(nginx);
     let (home, _) = gateway.stop().await;
@@ -64,12 +74,12 @@ async fn main() {
     }
 }
 
-/// `bench/one` and `bench/four`, on an upstream as fast as it can be.
+/// `bench/one` and `bench/four`, on an upstream as fast as it can be, and beside them what [`seats`] asks.
 fn scenario(upstream: &Upstream) -> Scenario {
     let mut scenario = Scenario::new().endpoint("fake", &upstream.base());
     for alias in MEMBERS {
         upstream.model(alias, answers(ANSWER));
-        scenario = scenario.model(alias, "fake", alias);
+        scenario = scenario.model(alias, "fake", alias).model_with("ad_hoc", true);
     }
-    scenario.collection("one", &MEMBERS[..1]).collection("four", &MEMBERS)
+    seats::scenario(upstream, scenario.collection("one", &MEMBERS[..1]).collection("four", &MEMBERS))
 }

@@ -1,0 +1,174 @@
+//! Endpoints, models, collections and settings, as they are written on the command line.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args, Subcommand};
+use control::dto::Api;
+
+use super::collection_name;
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Endpoint {
+    /// List endpoints and where their keys come from
+    List,
+    /// Add an endpoint by its base URL or from a preset
+    Add(AddEndpoint),
+    /// Ask an endpoint what it serves
+    Test { name: String },
+    /// Store an endpoint's key in the keychain, or remove it
+    Key(Key),
+    /// Remove an endpoint and its models
+    Rm { name: String },
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("from").required(true).args(["base", "preset"]))]
+pub struct AddEndpoint {
+    pub name: String,
+    /// Base URL, such as http://127.0.0.1:11434/v1
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// A known provider's id
+    #[arg(long, value_name = "ID")]
+    pub preset: Option<String>,
+    /// The API it speaks; without it the preset's own, or chat
+    #[arg(long, value_parser = api())]
+    pub api: Option<Api>,
+    /// Send the key over plain http to another machine
+    #[arg(long)]
+    pub allow_plain_http: bool,
+    #[command(flatten)]
+    pub key: KeyFrom,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Key {
+    /// The endpoint's name
+    pub name: String,
+    /// Remove the key from the keychain
+    #[arg(long, conflicts_with_all = ["key_stdin", "key_env"])]
+    pub remove: bool,
+    #[command(flatten)]
+    pub key: KeyFrom,
+}
+
+/// Where a key comes from. Never the command line itself, which other users can read.
+#[derive(Clone, Debug, Args)]
+pub struct KeyFrom {
+    /// Read the key from standard input
+    #[arg(long, conflicts_with = "key_env")]
+    pub key_stdin: bool,
+    /// Read the key from this variable at each start of the gateway
+    #[arg(long, value_name = "VARIABLE")]
+    pub key_env: Option<String>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Model {
+    /// List registered models and what is known of them
+    List,
+    /// Register models an endpoint serves; without names, list what it offers
+    Add {
+        endpoint: String,
+        /// The provider's id, or ALIAS=ID
+        #[arg(value_name = "MODEL")]
+        models: Vec<String>,
+    },
+    /// Change a model's role, facts or options; what is not given stays
+    Set(SetModel),
+    /// Never call a model again; its record stays
+    Retire {
+        alias: String,
+        /// Why; it is told where the model would have sat
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+    /// Take a retirement back
+    Restore { alias: String },
+    /// Take a model off the register; its record stays
+    Rm { alias: String },
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("change").required(true).multiple(true).args(["role", "ad_hoc", "facts", "options"]))]
+pub struct SetModel {
+    pub alias: String,
+    /// What it is for: general, code, light, vision, image, decision, or a role of your own shapes
+    #[arg(long)]
+    pub role: Option<String>,
+    /// Whether it is left out of every automatic choice
+    #[arg(long, value_name = "BOOL")]
+    pub ad_hoc: Option<bool>,
+    /// Something known of it, such as vision=true, context_window=128000 or price.input=0.5; without a value
+    /// it is unknown again
+    #[arg(long = "fact", value_name = "FACT=VALUE", value_parser = pair)]
+    pub facts: Vec<(String, String)>,
+    /// A field of the body of every request to it, such as temperature=0.2; without a value it is left out
+    #[arg(long = "option", value_name = "FIELD=JSON", value_parser = pair)]
+    pub options: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Settings {
+    /// Show every setting, or one
+    Get { name: Option<String> },
+    /// Change settings
+    Set {
+        #[arg(value_name = "NAME=VALUE", value_parser = pair, required = true)]
+        changes: Vec<(String, String)>,
+    },
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Collection {
+    /// List collections
+    List,
+    /// Show all of a collection
+    Show {
+        #[arg(value_parser = collection_name)]
+        name: String,
+    },
+    /// Make a collection, or change the given parts of one
+    Save(SaveCollection),
+    /// Remove a collection
+    Rm {
+        #[arg(value_parser = collection_name)]
+        name: String,
+    },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct SaveCollection {
+    #[arg(value_parser = collection_name)]
+    pub name: String,
+    /// A member's alias; give it once for each, in order
+    #[arg(long = "member", short, value_name = "ALIAS")]
+    pub members: Vec<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// What its tasks are; empty is automatic
+    #[arg(long)]
+    pub shape: Option<String>,
+    /// How it answers: all (every answer) or merged (one)
+    #[arg(long, value_parser = ["all", "merged"])]
+    pub reply: Option<String>,
+    /// The model that writes the merged answer; empty chooses it by record
+    #[arg(long, value_name = "ALIAS")]
+    pub merger: Option<String>,
+    /// What happens to a member the prompt is too large for: refuse or skip
+    #[arg(long, value_name = "WHAT")]
+    pub when_too_large: Option<String>,
+}
+
+fn api() -> impl TypedValueParser<Value = Api> {
+    PossibleValuesParser::new(Api::ALL.map(Api::name))
+        .try_map(|name| Api::of_name(&name).ok_or_else(|| format!("there is no API {name}")))
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Settings, facts and options as `NAME=VALUE`: the names are those of the set-up file.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+
+/// The fields of a value as JSON writes them.
+pub fn of(value: &impl Serialize) -> Result<Map<String, Value>, Failure> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Ok(Map::new()),
+        Err(error) => Err(Failure::refused(error)),
+    }
+}
+
+/// Back from its fields; an error says which names there are, or what one must be.
+pub fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(fields)).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// JSON where it is JSON, else the text itself.
+pub fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// As [`value`] reads it.
+pub fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Puts a field where its name says (`price.input`); without a text it is taken away.
+pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) {
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    if rest.is_empty() {
+        match text {
+            "" => drop(fields.shift_remove(first)),
+            text => drop(fields.insert(first.to_owned(), value(text))),
+        }
+        return;
+    }
+    let inner = fields.entry(first).or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(inner) = inner {
+        put(inner, rest, text);
+    }
+}
+
+/// `vision, context_window 128000, price.input 0.5`; what is known to be untrue with a `no`.
+pub fn listed(fields: &Map<String, Value>) -> String {
+    let mut words = Vec::new();
+    for (name, value) in fields {
+        match value {
+            Value::Bool(true) => words.push(name.clone()),
+            Value::Bool(false) => words.push(format!("no {name}")),
+            Value::Object(inner) => {
+                words
+                    .extend(inner.iter().map(|(field, value)| format!("{name}.{field} {}", in_words(value))));
+            }
+            value => words.push(format!("{name} {}", in_words(value))),
+        }
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{listed, put};
+
+    #[test]
+    fn a_field_is_put_where_its_name_says() {
+        let start = json!({"vision": false, "price": {"input": 1, "output": 2}});
+        let cases = [
+            ("vision", "true", json!({"vision": true, "price": {"input": 1, "output": 2}})),
+            ("vision", "", json!({"price": {"input": 1, "output": 2}})),
+            ("price.input", "0.5", json!({"vision": false, "price": {"input": 0.5, "output": 2}})),
+            ("price.output", "", json!({"vision": false, "price": {"input": 1}})),
+            ("price", "", json!({"vision": false})),
+            (
+                "effort",
+                "high",
+                json!({"vision": false, "price": {"input": 1, "output": 2}, "effort": "high"}),
+            ),
+        ];
+        for (name, text, wanted) in cases {
+            let Value::Object(mut fields) = start.clone() else { unreachable!() };
+            put(&mut fields, name, text);
+            assert_eq!(Value::Object(fields), wanted, "{name}={text}");
+        }
+        let mut none = Map::new();
+        put(&mut none, "price.input", "3");
+        assert_eq!(Value::Object(none), json!({"price": {"input": 3}}));
+    }
+
+    #[test]
+    fn what_is_known_in_words() {
+        let Value::Object(facts) =
+            json!({"context_window": 128000, "vision": true, "tools": false, "price": {"input": 0.5}})
+        else {
+            unreachable!()
+        };
+        assert_eq!(listed(&facts), "context_window 128000, vision, no tools, price.input 0.5");
+    }
+}
