@@ -4,7 +4,10 @@ use bench_tests::{
     Gate, Lab, Scenario,
     scenario::{question, served},
     sse::Ended,
-    upstream::{Api as MemberApi, End, Script, Step, TOKENS_IN, answers, cut_after, fails, rate_limited},
+    upstream::{
+        Api as MemberApi, End, Script, Step, TOKENS_IN, answers, chunk, cut_after, fails, rate_limited,
+        stream,
+    },
 };
 use serde_json::{Value, json};
 
@@ -87,6 +90,15 @@ async fn the_merger_writes_the_answer_and_is_a_call_of_its_own() {
     assert_eq!(record["aliases"]["editor"]["useful"], 1, "{record}");
     let kept = panel_when(&lab.gateway, &panel, |panel| panel["state"] == "done").await;
     assert_eq!((&kept["reply"], &kept["seats"][2]["kind"]), (&json!("merged"), &json!("merger")));
+}
+
+#[tokio::test]
+async fn a_merger_that_counts_nothing_is_estimated_by_what_it_was_sent() {
+    let uncounted = stream().send(chunk(json!({"content": "One."}), None)).send("data: [DONE]\n\n");
+    let lab = merged_by(uncounted).await;
+    let counted = asked(&lab).await["usage"]["prompt_tokens"].as_u64().unwrap_or_default();
+    let sent = lab.upstream.arrived(&served("editor"), 1).await.body.len() as u64;
+    assert!(counted > 2 * TOKENS_IN + sent / 8, "{counted} for {sent} bytes");
 }
 
 #[tokio::test]

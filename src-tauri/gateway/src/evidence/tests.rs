@@ -1,7 +1,5 @@
 //! The evidence in memory is what a recount of the store says, whatever happened in whatever order.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails its test")]
-
 use std::{collections::BTreeMap, convert::Infallible, net::SocketAddr, path::Path, time::Duration};
 
 use axum::{Router, body::Body, extract::Json, http::StatusCode, response::IntoResponse, routing::post};

@@ -78,12 +78,14 @@ impl Run {
             skipped.iter().map(|Skipped { alias, why, .. }| format!("{alias}: {why}")).collect();
         let mut broken_off = false;
         for (seat, held) in seats {
-            let Some(end) = self.ask_merger(seat, held, &request, cancel).await else {
+            let Some(mut end) = self.ask_merger(seat, held, &request, cancel).await else {
                 why.push("the panel was stopped".to_owned());
                 broken_off = true;
                 break;
             };
             let view = end.view.clone();
+            // What it was sent is larger than the panel's question.
+            end.usage.input.get_or_insert(estimate);
             merges.push(end);
             if view.status == SeatStatus::Ok {
                 let text = merge::attribution(&view, &self.ended);
