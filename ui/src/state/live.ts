@@ -98,6 +98,7 @@ export function adopt(live: Live, fresh: PanelView): Live {
 /** Older panels, by page. Those known already stay as they are: the stream is newer than the page. */
 export function addOlder(live: Live, page: readonly PanelView[]): Live {
   const fresh = page.filter((p) => !live.panels.some((known) => known.id === p.id));
+  if (fresh.length === 0) return live;
   return { ...live, panels: newestFirst([...live.panels, ...fresh]) };
 }
 

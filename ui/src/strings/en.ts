@@ -199,18 +199,21 @@ export const s = {
     label: 'Ask a panel',
     collection: 'Collection',
     prompt: 'Ask the bench',
-    placeholder: 'Ask the bench. Enter asks, Shift Enter starts a new line.',
+    placeholder: 'Ask the bench',
+    keys: 'Enter asks, Shift Enter starts a new line.',
     ask: 'Ask',
     reply: 'Reply',
     every: 'every answer',
-    merged: 'one merged answer',
-    asSet: (reply: string) => (reply === 'merged' ? 'as set: merged' : 'as set: every answer'),
+    merged: 'merged',
+    asSet: 'as set',
+    asSetWhy: (reply: string) =>
+      `The collection is set to ${reply === 'merged' ? 'one merged answer' : 'every answer'}`,
     nominate: 'Ask other models too',
     nominees: 'Models asked too',
     nomineesHint: (seats: number) =>
       seats === 0
         ? 'The members take every seat, so nobody else can be asked. The number of seats is in the settings.'
-        : `They take the explorer seats: ${seats} of them for this collection.`,
+        : `They take the explorer seats; this collection has ${seats}.`,
     noNominees: 'Every model is a member already.',
     withoutNominee: (alias: string) => `Do not ask ${alias}`,
     attach: 'Add images',
