@@ -16,7 +16,8 @@ import { controlError, type Host, type Link } from '../src/host/host';
 import { answers } from './answers';
 import { handlers } from './handlers';
 import type { FixtureOptions } from './made';
-import { PROMPTS, SETTINGS, collection, endpoint, model } from './made';
+import { full, type Stage } from './full';
+import { PROMPTS, SETTINGS, collection, endpoint, model, seat } from './made';
 
 export class Fixture implements Host {
   endpoints: EndpointView[] = [];
@@ -152,6 +153,18 @@ export class Fixture implements Host {
   }
 
   private start(collection: string, prompt: string, client: string): PanelView {
+    const panel = this.begin(collection, prompt, client);
+    this.emit({ type: 'panel_started', panel });
+    return panel;
+  }
+
+  /** A panel with everything on it, as far as `stage`; its id. */
+  full(stage: Stage): string {
+    return full(this, stage).id;
+  }
+
+  /** A panel that nobody is told of yet. */
+  begin(collection: string, prompt: string, client: string): PanelView {
     const c = this.collections.find((x) => x.name === collection);
     if (!c) throw controlError('not_found', `There is no collection "${collection}".`, 'collection');
     const id = `p20261129-15450${++this.made % 10}-${String(this.made).padStart(8, '0')}`;
@@ -168,21 +181,11 @@ export class Fixture implements Host {
       reply: 'all',
       state: 'running',
       seconds: null,
-      seats: c.members.slice(0, this.settings.max_calls).map((alias, i) => ({
-        call: `${id}.member${i + 1}`,
-        seat: `member${i + 1}`,
-        kind: 'member',
-        alias,
-        endpoint: this.models.find((m) => m.alias === alias)?.endpoint ?? '',
-        status: 'waiting',
-        seconds: null,
-        first_token_s: null,
-        tokens_in: null,
-        tokens_out: null,
-        answer: '',
-        error: '',
-        verdict: null,
-      })),
+      seats: c.members.slice(0, this.settings.max_calls).map((alias, i) =>
+        seat(id, `member${i + 1}`, alias, {
+          endpoint: this.models.find((m) => m.alias === alias)?.endpoint ?? '',
+        }),
+      ),
       skipped:
         collection === 'reviewers'
           ? [
@@ -201,11 +204,12 @@ export class Fixture implements Host {
               { field: 'temperature', reason: 'ignored by a panel' },
               { field: 'messages[2].content[1].cache_control', reason: 'not sent to members' },
             ],
+      failed_over: [],
+      note: null,
       error: null,
       practice: c.practice,
     };
     this.panels.unshift(panel);
-    this.emit({ type: 'panel_started', panel });
     return panel;
   }
 

@@ -1,6 +1,7 @@
 // What the fixture answers to each command.
 import type { Commands } from '../src/host/gen';
 import { controlError } from '../src/host/host';
+import { spansOf } from '../src/text/find';
 import type { Fixture } from './fixture';
 import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
 
@@ -215,6 +216,52 @@ export const handlers = (on: Fixture): Handlers => ({
       at: new Date().toISOString(),
     }),
   clear_verdict: ({ call }) => on.verdict(call, null),
+  search: ({ query, before, limit }) => {
+    const found = on.panels.flatMap((panel) => {
+      const has = (text: string) => spansOf(text, query).length >= query.trim().split(/\s+/).length;
+      const calls = panel.seats.filter((s) => has(s.answer) || has(s.verdict?.note ?? '')).map((s) => s.call);
+      const in_prompt = has(panel.prompt);
+      return in_prompt || calls.length > 0 ? [{ panel, in_prompt, calls }] : [];
+    });
+    const from = before === null ? 0 : found.findIndex((hit) => hit.panel.id === before) + 1;
+    return { hits: found.slice(from, from + limit), more: from + limit < found.length };
+  },
+  preview_panel: ({ members = [], shape = '' }) => {
+    const others = on.models.filter((m) => !members.includes(m.alias));
+    const seats = Math.max(0, Math.min(on.settings.max_explorers, on.settings.max_calls - members.length));
+    const why = ['never asked', 'longest without real work (12 days)'];
+    return {
+      shape: shape || 'general',
+      shape_by: shape ? 'set for the collection' : 'the default',
+      seats: [
+        ...members.map((alias, i) => ({
+          seat: `member${i + 1}`,
+          kind: 'member' as const,
+          alias,
+          why: 'member',
+        })),
+        ...others.slice(0, seats).map((m, i) => ({
+          seat: i === 0 ? 'explorer' : `explorer${i + 1}`,
+          kind: 'explorer' as const,
+          alias: m.alias,
+          why: why[i % 2]!,
+        })),
+      ],
+      skipped: [],
+      refused: members.length === 0 ? 'no seat: the collection has no members' : null,
+      reserves: others.slice(seats, seats + on.settings.reserves).map((m) => ({
+        alias: m.alias,
+        why: 'no evidence yet',
+      })),
+      primary: members[0] ? { alias: members[0], why: '9 of 12 useful on review' } : null,
+      second: null,
+      candidates: others.length,
+      not_candidates: [
+        { why: 'a member', count: members.length, some: members.slice(0, 3) },
+        { why: 'retired', count: 4, some: ['old-mistral', 'old-llama'] },
+      ].filter((group) => group.count > 0),
+    };
+  },
   owed: () => {
     const calls = on.owedCalls();
     return {

@@ -6,6 +6,7 @@ import type {
   EndpointView,
   ModelView,
   PresetView,
+  SeatView,
   Settings,
   Status,
 } from '../src/host/gen';
@@ -30,6 +31,7 @@ export const SETTINGS: Settings = {
   seat_seconds: 420,
   idle_seconds: 90,
   panel_on_hangup: 'finish',
+  explorer_grace: 60,
   keep_text_days: 90,
   responses_days: 30,
 };
@@ -82,7 +84,29 @@ export function collection(name: string, description: string, members: string[])
 }
 
 export function pick(a: Commands['save_collection']['args']) {
-  return { tags: a.tags, shape: a.shape, when_too_large: a.when_too_large };
+  const { tags, shape, when_too_large, reply, merger } = a;
+  return { tags, shape, when_too_large, reply: reply ?? 'all', merger: merger || null };
+}
+
+export function seat(panel: string, name: string, alias: string, over: Partial<SeatView> = {}): SeatView {
+  return {
+    call: `${panel}.${name}`,
+    seat: name,
+    kind: 'member',
+    alias,
+    endpoint: '',
+    why: '',
+    stood_in_for: null,
+    status: 'waiting',
+    seconds: null,
+    first_token_s: null,
+    tokens_in: null,
+    tokens_out: null,
+    answer: '',
+    error: '',
+    verdict: null,
+    ...over,
+  };
 }
 
 const PRESET: [id: string, title: string, apis: Api[], base: string, key_page: string][] = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LiveEvent } from '../src/host/gen';
-import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from '../src/state/live';
+import { addOlder, adopt, apply, isJudgeable, isOver, type Live, NOTHING_YET } from '../src/state/live';
+import { chairs, tally } from '../src/seat/chairs';
 import { panel, seat, verdict } from './views';
 
 const play = (...events: LiveEvent[]): Live => events.reduce(apply, NOTHING_YET);
@@ -150,6 +151,137 @@ describe('snapshots', () => {
   });
 });
 
+describe('who joins a panel as it runs', () => {
+  const passed = { seat: 'member1', call: 'p1.member1', from: 'alpha', to: 'gamma', why: '429, wait 40 s' };
+  const reserve = seat({
+    call: 'p1.member1.r1',
+    seat: 'member1.r1',
+    kind: 'reserve',
+    alias: 'gamma',
+    stood_in_for: 'alpha',
+  });
+  const explorer = seat({ call: 'p1.explorer', seat: 'explorer', kind: 'explorer', why: 'never asked' });
+  const failed = seat({ status: 'error', error: 'slow down', seconds: 0.4 });
+  const handover: LiveEvent[] = [
+    { type: 'panel_started', panel: panel({ shape: '', shape_by: '' }) },
+    { type: 'seat_changed', panel: 'p1', seat: failed },
+    { type: 'noticed', alert: { ...alert, kind: 'failed_over' } },
+    { type: 'seat_failed_over', panel: 'p1', failed_over: passed },
+    { type: 'seat_added', panel: 'p1', seat: reserve },
+  ];
+
+  test('a seat that fails, and who takes it', () => {
+    const live = play(...handover, delta(0, 'Well.', 'p1.member1.r1'));
+    expect(live.panels[0]?.failed_over).toEqual([passed]);
+    expect(live.panels[0]?.seats.map((it) => [it.alias, it.status])).toEqual([
+      ['alpha', 'error'],
+      ['gamma', 'answering'],
+    ]);
+    expect(live.holes).toEqual([]);
+  });
+
+  test('a notice does not join the standing alerts', () => {
+    expect(play(...handover).alerts).toEqual([]);
+  });
+
+  test('the shape comes later, and with it who was left out', () => {
+    const skipped = [{ seat: 'explorer', alias: 'old', why: 'retired' }];
+    const live = play(
+      { type: 'panel_started', panel: panel({ shape: '', shape_by: '' }) },
+      { type: 'panel_shaped', panel: 'p1', shape: 'review', shape_by: 'chosen by jury', skipped },
+      { type: 'seat_added', panel: 'p1', seat: explorer },
+    );
+    expect(live.panels[0]).toMatchObject({ shape: 'review', shape_by: 'chosen by jury', skipped });
+    expect(live.panels[0]?.seats.map((it) => it.kind)).toEqual(['member', 'explorer']);
+  });
+
+  test('each told twice is there once', () => {
+    const twice = handover.flatMap<LiveEvent>((event) =>
+      event.type === 'panel_started' ? [event] : [event, event],
+    );
+    const live = play(...twice);
+    expect(live.panels[0]?.seats).toHaveLength(2);
+    expect(live.panels[0]?.failed_over).toHaveLength(1);
+  });
+
+  test.each([
+    [{ type: 'seat_added', panel: 'p1', seat: explorer }],
+    [{ type: 'panel_shaped', panel: 'p1', shape: 'review', shape_by: 'x', skipped: [] }],
+    [{ type: 'seat_failed_over', panel: 'p1', failed_over: passed }],
+  ] as LiveEvent[][])('of a panel that is not known: it is asked for whole', (event) => {
+    expect(play(event!)).toMatchObject({ panels: [], holes: ['p1'] });
+  });
+
+  test('a late seat runs on after its panel: its words grow, and its end comes last', () => {
+    const late = { ...explorer, status: 'late', answer: 'Half ' } as const;
+    const ended = play(
+      { type: 'panel_started', panel: panel({ seats: [explorer] }) },
+      delta(0, 'Half ', 'p1.explorer'),
+      { type: 'seat_changed', panel: 'p1', seat: late },
+      { type: 'panel_ended', panel: panel({ state: 'done', seats: [late] }) },
+      delta(5, 'a word', 'p1.explorer'),
+    );
+    const runs = ended.panels[0]!.seats[0]!;
+    expect(runs).toMatchObject({ status: 'late', answer: 'Half a word' });
+    expect([isOver(runs), isJudgeable(runs)]).toEqual([false, false]);
+    const came = { ...explorer, status: 'ok', seconds: 80, answer: 'Half a word.' } as const;
+    const live = apply(ended, { type: 'seat_changed', panel: 'p1', seat: came });
+    expect(live.panels[0]).toMatchObject({ state: 'done', seats: [came] });
+    expect(isJudgeable(live.panels[0]!.seats[0]!)).toBe(true);
+  });
+
+  test('a snapshot in the middle of it all is where the rest goes on from', () => {
+    const merger = seat({
+      call: 'p1.merger',
+      seat: 'merger',
+      kind: 'merger',
+      status: 'answering',
+      answer: 'We ',
+    });
+    const whole = panel({ seats: [failed, reserve, merger], failed_over: [passed], reply: 'merged' });
+    const live = play(
+      ...handover,
+      { type: 'missed' },
+      { type: 'snapshot', panels: [whole], alerts: [] },
+      delta(0, 'We ', 'p1.merger'),
+      delta(3, 'agree.', 'p1.merger'),
+      { type: 'seat_failed_over', panel: 'p1', failed_over: passed },
+    );
+    expect(live.catchingUp).toBe(false);
+    expect(live.panels[0]?.seats.map((it) => it.call)).toEqual(whole.seats.map((it) => it.call));
+    expect(live.panels[0]?.seats[2]?.answer).toBe('We agree.');
+    expect(live.panels[0]?.failed_over).toEqual([passed]);
+  });
+
+  test('who joined while the panel was asked for whole is not lost', () => {
+    const before = panel({ shape: '', shape_by: '', seats: [failed] });
+    const known = play(...handover, {
+      type: 'panel_shaped',
+      panel: 'p1',
+      shape: 'review',
+      shape_by: 'chosen by jury',
+      skipped: [],
+    });
+    const live = adopt(known, before);
+    expect(live.panels[0]).toMatchObject({ shape: 'review', failed_over: [passed] });
+    expect(live.panels[0]?.seats.map((it) => it.alias)).toEqual(['alpha', 'gamma']);
+  });
+
+  test('a stand-in sits beside the seat it took, explorers last, mergers apart', () => {
+    const second = seat({ call: 'p1.member2', seat: 'member2', alias: 'beta', status: 'ok' });
+    const merger = seat({ call: 'p1.merger', seat: 'merger', kind: 'merger', status: 'ok' });
+    const told = panel({
+      seats: [failed, second, explorer, { ...reserve, status: 'ok' }, merger],
+      failed_over: [passed],
+    });
+    const sorted = chairs(told);
+    expect(sorted.seats.map((it) => it.seat)).toEqual(['member1', 'member1.r1', 'member2', 'explorer']);
+    expect(sorted.mergers).toEqual([merger]);
+    expect([...sorted.handedOver.keys()]).toEqual(['p1.member1']);
+    expect(tally(told)).toEqual({ members: 2, explorers: 1, answered: 2 });
+  });
+});
+
 describe('verdicts and alerts', () => {
   test('given, superseded, withdrawn', () => {
     const base = play({
@@ -198,7 +330,7 @@ describe('verdicts and alerts', () => {
 
   test.each([
     ['ok', 'x', true],
-    ['late', 'x', true],
+    ['late', 'x', false],
     ['late', '', false],
     ['empty', '', false],
     ['error', 'half an answer', false],

@@ -92,7 +92,15 @@ describe('live', () => {
     await fireEvent.click($('composer-ask'));
     await waitFor(() => expect($('panel-prompt').textContent).toBe('Where?'));
     expect(fixture.calls.filter(([name]) => name === 'ask').map(([, args]) => args)).toEqual([
-      { collection: 'reviewers', prompt: 'Where?', system: '', client: 'window' },
+      {
+        collection: 'reviewers',
+        prompt: 'Where?',
+        system: '',
+        images: [],
+        with: [],
+        reply: '',
+        client: 'window',
+      },
     ]);
     expect(($('composer-prompt') as HTMLTextAreaElement).value).toBe('');
   });

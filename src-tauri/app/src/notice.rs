@@ -1,9 +1,10 @@
 //! Which alerts become notifications, when, and in which words. Pure: the time is an argument.
 //!
 //! A cause (a kind and what it is about) speaks once a minute. What comes in between is held and told as one
-//! notice when the minute is over, with how often it happened.
+//! notice when the minute is over, with how often it happened. A practice seat that fails over does so on
+//! purpose, at every panel: it is told once, to show how it would be told.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use control::view::{Alert, AlertKind};
 
@@ -32,6 +33,9 @@ pub(crate) enum Action {
 #[derive(Default)]
 pub(crate) struct Notices {
     causes: HashMap<(AlertKind, String), Cause>,
+    /// Collections of practice models.
+    practice: HashSet<String>,
+    practice_told: bool,
 }
 
 struct Cause {
@@ -42,8 +46,17 @@ struct Cause {
 }
 
 impl Notices {
+    /// A panel of practice models was asked of this collection.
+    pub(crate) fn practises(&mut self, collection: &str) {
+        self.practice.insert(collection.to_owned());
+    }
+
     /// Takes an alert that was raised at `now_ms`; answers with what to show at once, if anything.
     pub(crate) fn raise(&mut self, alert: &Alert, now_ms: i64) -> Option<Notice> {
+        if alert.kind == AlertKind::FailedOver && self.practice.contains(&alert.subject) {
+            let first = !std::mem::replace(&mut self.practice_told, true);
+            return first.then(|| Notice { body: PRACTICE.to_owned(), ..words(alert, 1) });
+        }
         match self.causes.entry((alert.kind, alert.subject.clone())) {
             Entry::Vacant(vacant) => {
                 vacant.insert(Cause { spoke_ms: now_ms, seen: alert.clone(), held: 0 });
@@ -81,12 +94,18 @@ impl Cause {
     }
 }
 
+const HANDED_OVER: &str = "The failed call is kept beside the answer that took its place.";
+const PRACTICE: &str = "Practice: it fails on purpose, to show how a failover is told. This is said once.";
+
 /// What happened, to whom; the alert's own message says why and what to do.
 fn words(alert: &Alert, times: usize) -> Notice {
     let subject = &alert.subject;
     let summary = match (alert.kind, times) {
         (AlertKind::PanelFailed, 0 | 1) => format!("No seat answered in bench/{subject}"),
         (AlertKind::PanelFailed, n) => format!("{n} panels had no answer in bench/{subject}"),
+        // One alone has all its words in one line; of several, the newest stands below.
+        (AlertKind::FailedOver, 0 | 1) => alert.message.clone(),
+        (AlertKind::FailedOver, n) => format!("{n} seats failed over in bench/{subject}"),
         (AlertKind::KeyRefused, 0 | 1) => format!("{subject} refused its key"),
         (AlertKind::KeyRefused, n) => format!("{subject} refused its key {n} times"),
         (AlertKind::RecordingStopped, _) => "Recording stopped".to_owned(),
@@ -94,13 +113,17 @@ fn words(alert: &Alert, times: usize) -> Notice {
         (AlertKind::PortTaken, _) => format!("Port {subject} was taken"),
     };
     let page = match alert.kind {
-        AlertKind::PanelFailed => page::LIVE.to_owned(),
+        AlertKind::PanelFailed | AlertKind::FailedOver => page::LIVE.to_owned(),
         AlertKind::KeyRefused => page::endpoint(subject),
         AlertKind::RecordingStopped | AlertKind::RecordsMoved | AlertKind::PortTaken => {
             page::SETTINGS.to_owned()
         }
     };
-    Notice { summary, body: alert.message.clone(), page: Some(page), action: None }
+    let body = match (alert.kind, times) {
+        (AlertKind::FailedOver, 0 | 1) => HANDED_OVER.to_owned(),
+        _ => alert.message.clone(),
+    };
+    Notice { summary, body, page: Some(page), action: None }
 }
 
 /// Said once when the window cannot go to a tray: where it went, and the way out.
@@ -158,6 +181,66 @@ pub(crate) mod tests {
             summaries(notices.raise(&at(AlertKind::PanelFailed, "core", "5"), 130_000)),
             ["2 panels had no answer in bench/core"]
         );
+    }
+
+    fn failed_over(from: &str, collection: &str) -> Alert {
+        let message = format!("{from} failed (429, 40 s) → gamma took its seat in bench/{collection}");
+        Alert { message, ..at(AlertKind::FailedOver, collection, from) }
+    }
+
+    #[test]
+    fn one_failover_is_told_in_full_and_several_as_a_number() {
+        let mut notices = Notices::default();
+        assert_eq!(
+            notices.raise(&failed_over("beta", "core"), 0),
+            Some(Notice {
+                summary: "beta failed (429, 40 s) → gamma took its seat in bench/core".into(),
+                body: "The failed call is kept beside the answer that took its place.".into(),
+                page: Some("/live".into()),
+                action: None
+            })
+        );
+        for (n, from) in ["alpha", "beta2", "delta"].into_iter().enumerate() {
+            assert_eq!(notices.raise(&failed_over(from, "core"), 1_000 * n as i64), None);
+        }
+        let grouped = notices.due(60_000);
+        assert_eq!(
+            (grouped[0].summary.as_str(), grouped[0].body.as_str()),
+            (
+                "3 seats failed over in bench/core",
+                "delta failed (429, 40 s) → gamma took its seat in bench/core"
+            )
+        );
+        // Another collection is another cause, and one alone is told in full again.
+        assert_eq!(
+            summaries(notices.raise(&failed_over("beta", "quick"), 60_001)),
+            ["beta failed (429, 40 s) → gamma took its seat in bench/quick"]
+        );
+        assert_eq!(notices.raise(&failed_over("eta", "core"), 61_000), None);
+        assert_eq!(
+            summaries(notices.due(120_000)),
+            ["eta failed (429, 40 s) → gamma took its seat in bench/core"]
+        );
+    }
+
+    #[test]
+    fn a_practice_failover_is_told_once_and_says_that_it_is_practice() {
+        let mut notices = Notices::default();
+        notices.practises("practice");
+        let first = notices.raise(&failed_over("practice-limited", "practice"), 0).expect("a notice");
+        assert_eq!(
+            first.summary,
+            "practice-limited failed (429, 40 s) → gamma took its seat in bench/practice"
+        );
+        assert!(first.body.starts_with("Practice: "), "{first:?}");
+        for minute in 1..4 {
+            let again = failed_over(&format!("practice-{minute}"), "practice");
+            assert_eq!(notices.raise(&again, minute * 70_000), None);
+        }
+        assert_eq!((notices.wait_ms(300_000), notices.due(300_000)), (None, vec![]));
+        // Real ones are told as ever, and so is a practice panel that nobody answered.
+        assert!(notices.raise(&failed_over("beta", "core"), 300_000).is_some());
+        assert!(notices.raise(&alert(AlertKind::PanelFailed, "practice"), 300_000).is_some());
     }
 
     #[test]

@@ -43,7 +43,12 @@ impl Pulse {
             LiveEvent::AlertCleared { kind, subject } => {
                 self.alerts.retain(|(k, s)| (k, s) != (kind, subject));
             }
-            LiveEvent::SeatDelta { .. }
+            // A seat that failed over has another model on it already: the tray waits for nobody.
+            LiveEvent::Noticed { .. }
+            | LiveEvent::SeatAdded { .. }
+            | LiveEvent::PanelShaped { .. }
+            | LiveEvent::SeatFailedOver { .. }
+            | LiveEvent::SeatDelta { .. }
             | LiveEvent::SeatChanged { .. }
             | LiveEvent::SetupChanged {}
             | LiveEvent::Missed {} => {}
@@ -99,6 +104,8 @@ mod tests {
             seconds: None,
             seats: Vec::new(),
             skipped: Vec::new(),
+            failed_over: Vec::new(),
+            note: None,
             lossy: Vec::new(),
             error: None,
             practice: false,
@@ -122,6 +129,7 @@ mod tests {
             ),
             (LiveEvent::AlertCleared { kind: AlertKind::KeyRefused, subject: "groq".into() }, Face::Idle, 0),
             (LiveEvent::AlertRaised { alert: alert(AlertKind::PortTaken, "8123") }, Face::Idle, 0),
+            (LiveEvent::Noticed { alert: alert(AlertKind::FailedOver, "core") }, Face::Idle, 0),
         ];
         for (event, face, running) in steps {
             pulse.apply(&event);

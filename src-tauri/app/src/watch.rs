@@ -37,9 +37,15 @@ pub(crate) async fn watch(control: Control, bus: Arc<Bus>, show: impl Fn(Pulse))
                 None => return,
             }
         }
+        let panels = match &event {
+            LiveEvent::Snapshot { panels, .. } => panels.as_slice(),
+            LiveEvent::PanelStarted { panel } => std::slice::from_ref(panel),
+            _ => &[],
+        };
+        panels.iter().filter(|panel| panel.practice).for_each(|panel| notices.practises(&panel.collection));
         let alerts = match &event {
             LiveEvent::Snapshot { alerts, .. } => alerts.as_slice(),
-            LiveEvent::AlertRaised { alert } => std::slice::from_ref(alert),
+            LiveEvent::AlertRaised { alert } | LiveEvent::Noticed { alert } => std::slice::from_ref(alert),
             _ => &[],
         };
         alerts

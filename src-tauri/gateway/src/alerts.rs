@@ -52,9 +52,9 @@ pub(crate) fn after_panel(gateway: &Gateway, panel: &Panel, error: Option<&str>)
     }
 }
 
-/// A seat has passed to another model: told once, it does not stand.
-pub(crate) fn failed_over(gateway: &Gateway, panel: &Panel, failed_over: &FailedOverView) {
-    let FailedOverView { from, to, why, .. } = failed_over;
+/// A seat has passed to another model, with why in a few words: told once, it does not stand.
+pub(crate) fn failed_over(gateway: &Gateway, panel: &Panel, failed_over: &FailedOverView, why: &str) {
+    let FailedOverView { from, to, .. } = failed_over;
     let collection = &panel.asking.collection;
     let alert = Alert {
         kind: AlertKind::FailedOver,

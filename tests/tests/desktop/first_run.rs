@@ -4,13 +4,18 @@ use serde_json::json;
 
 use crate::{
     app::Start,
+    notifications::Log,
     pictures,
     window::{Window, marked},
 };
 
 const PROMPT: &str = "Write the check before the code, or after it?";
 
+const HANDOVER: &str =
+    "practice-limited failed (429, 40 s) → practice-substitute took its seat in bench/practice";
+
 pub async fn practice() {
+    let log = Log::from_here();
     let (app, window) = Start::new().driven().await;
     window.at("first-run").await;
     window.picture("first-run").await;
@@ -26,9 +31,22 @@ pub async fn practice() {
     window.find("[data-test=panel][data-state=done]").await;
     assert_eq!(window.texts(&marked("panel-prompt")).await, [PROMPT]);
     let aliases = window.texts(&marked("seat-alias")).await;
-    assert_eq!(aliases, ["practice-quick", "practice-thinker", "practice-contrarian", "practice-limited"]);
-    let failed = window.texts("[data-test=seat][data-status=error] [data-test=seat-alias]").await;
-    assert_eq!(failed, ["practice-limited"]);
+    assert_eq!(
+        aliases,
+        [
+            "practice-quick",
+            "practice-thinker",
+            "practice-contrarian",
+            "practice-limited",
+            "practice-substitute",
+            "practice-newcomer"
+        ]
+    );
+    // The one that is always rate limited has handed its seat over, in the window and over the desktop.
+    let handed = window.texts("[data-test=seat][data-handed-over] [data-test=seat-alias]").await;
+    assert_eq!(handed, ["practice-limited"]);
+    let notice = log.notice(HANDOVER).await;
+    assert!(notice.contains("Practice: "), "{notice}");
     // Markdown is rendered, not shown.
     assert_eq!(window.texts("[data-test=seat] [data-test=answer] li strong").await.len(), 3);
     window.picture("panel-done").await;

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         trial("a second start shows the first", second_start::shows_the_first),
         trial("--hidden shows nothing until asked", second_start::hidden),
         trial("a panel without an answer is told of", notifications::no_answer),
+        trial("a failover is told of", notifications::failed_over),
         trial("a refused key is told of", notifications::refused_key),
         trial("a key goes to the keychain and nowhere else", key::only_in_the_keychain),
         trial("a page is confined to its commands", confined::to_its_commands),

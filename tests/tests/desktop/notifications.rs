@@ -3,6 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use bench_tests::{Upstream, eventually, upstream};
+use serde_json::json;
 
 use crate::{app::Start, pictures, session, setup, tray::Tray};
 
@@ -30,6 +31,31 @@ pub async fn no_answer() {
     assert_eq!(setup::ask(&app, "Well?").answer().await.status, 200);
     tray.line("No panel running").await;
     tray.shows("idle").await;
+}
+
+pub async fn failed_over() {
+    let provider = Upstream::start().await;
+    provider.model("beta", upstream::fails(503, "busy", "the machine is busy"));
+    provider.model("gamma", upstream::answers("Well."));
+    let app = Start::new().plain(&["--hidden"]).await;
+    let mut core = setup::core(&provider, &["beta"], None);
+    core["models"] = json!([
+        {"alias": "beta", "endpoint": "lab", "served": "beta"},
+        {"alias": "gamma", "endpoint": "lab", "served": "gamma"},
+    ]);
+    core["settings"] = json!({"max_explorers": 0, "reserves": 1});
+    app.import(&core).await;
+    let log = Log::from_here();
+    for _ in 0..3 {
+        assert_eq!(setup::ask(&app, "Well?").answer().await.status, 200);
+    }
+
+    let notice = log.notice("beta failed (503) → gamma took its seat in bench/core").await;
+    assert!(notice.contains("string \"Open\""), "a click opens the window: {notice}");
+    drawn("notification-failed-over").await;
+    assert_eq!(log.count("bench/core\""), 1, "one a cause and minute");
+    // The seat has its answer: nothing waits for anybody.
+    Tray::of(app.pid).await.shows("idle").await;
 }
 
 pub async fn refused_key() {
@@ -73,7 +99,7 @@ pub struct Log {
 
 impl Log {
     /// The session's bus.
-    fn from_here() -> Log {
+    pub fn from_here() -> Log {
         Log::of(session::folder().join("notifications.log"))
     }
 

@@ -1,7 +1,9 @@
 import { getContext, setContext } from 'svelte';
 import type { ControlError, LiveEvent, PanelView, SetupView, Status, VerdictView } from '../host/gen';
 import { asControlError, type Host, type Link } from '../host/host';
+import { tally } from '../seat/chairs';
 import { s } from '../strings/en';
+import { Asked } from './asked.svelte';
 import { perFrame } from './batch';
 import { Consent } from './consent.svelte';
 import { Judging } from './judging.svelte';
@@ -27,6 +29,8 @@ export class App {
   chosen = $state('');
   /** What stands in the composer; kept while pages change. */
   prompt = $state('');
+  /** What goes with it; kept likewise. */
+  readonly asked = new Asked();
   /** The composer takes the focus when it is next drawn. */
   composerWanted = false;
   /** An endpoint that was just added: its page tests it at once. */
@@ -43,6 +47,8 @@ export class App {
   private stop: (() => void) | null = null;
   private ended = false;
   private readonly asking = new Set<string>();
+  /** The oldest panel of the unbroken row from the newest on: an older one may be known by its name alone. */
+  private reached: string | null = null;
 
   constructor(host: Host) {
     this.host = host;
@@ -130,10 +136,15 @@ export class App {
 
   /** A page of panels older than those known. Resolves to whether there are more. */
   async loadOlder(): Promise<boolean> {
-    const before = this.live.panels.at(-1)?.id ?? null;
-    const page = await this.host.call('panels', { before, limit: 30 });
-    this.live = addOlder(this.live, page.panels);
+    const page = await this.host.call('panels', { before: this.reached, limit: 30 });
+    this.reached = page.panels.at(-1)?.id ?? this.reached;
+    this.know(page.panels);
     return page.more;
+  }
+
+  /** Panels that something else than the stream has told of. */
+  know(panels: readonly PanelView[]): void {
+    this.live = addOlder(this.live, panels);
   }
 
   /** Asks for one panel whole; `false` when the gateway does not know it. */
@@ -156,6 +167,7 @@ export class App {
   private take(events: readonly LiveEvent[]): void {
     let live = this.live;
     for (const event of events) {
+      if (event.type === 'snapshot') this.reached ??= event.panels.at(-1)?.id ?? null;
       this.announce(event, live);
       live = apply(live, event);
     }
@@ -191,6 +203,9 @@ export class App {
 
   private announce(event: LiveEvent, before: Live): void {
     if (event.type === 'panel_started') this.say(s.say.started(event.panel.collection));
+    if (event.type === 'noticed') this.say(event.alert.message);
+    if (event.type === 'seat_added' && event.seat.kind === 'merger')
+      this.say(s.say.merging(event.seat.alias));
     if (event.type === 'seat_changed') {
       const { seat } = event;
       const had = before.panels.find((p) => p.id === event.panel)?.seats.find((x) => x.call === seat.call);
@@ -199,10 +214,12 @@ export class App {
       if (seat.status === 'error') this.say(s.seat.failedSay(seat.alias, seat.error));
     }
     if (event.type === 'panel_ended') {
-      const { collection, seats, state } = event.panel;
-      const answered = seats.filter((x) => x.status === 'ok').length;
+      const { collection, state } = event.panel;
+      const { members, explorers, answered } = tally(event.panel);
       this.say(
-        state === 'failed' ? s.say.failed(collection) : s.say.ended(collection, answered, seats.length),
+        state === 'failed'
+          ? s.say.failed(collection)
+          : s.say.ended(collection, answered, members + explorers),
       );
     }
   }

@@ -44,6 +44,20 @@ export function apply(live: Live, event: LiveEvent): Live {
         if (!had) return { ...panel, seats: [...panel.seats, event.seat] };
         return replaceSeat(panel, isOver(event.seat) ? event.seat : withLonger(event.seat, had));
       });
+    case 'seat_added':
+      return onPanel(live, event.panel, (panel) => {
+        const had = panel.seats.find((s) => s.call === event.seat.call);
+        return had ? panel : { ...panel, seats: [...panel.seats, event.seat] };
+      });
+    case 'panel_shaped': {
+      const { shape, shape_by, skipped } = event;
+      return onPanel(live, event.panel, (panel) => ({ ...panel, shape, shape_by, skipped }));
+    }
+    case 'seat_failed_over':
+      return onPanel(live, event.panel, (panel) => {
+        const known = panel.failed_over.some((it) => it.call === event.failed_over.call);
+        return known ? panel : { ...panel, failed_over: [...panel.failed_over, event.failed_over] };
+      });
     case 'verdict_changed': {
       const told = { ...live, owed: event.owed };
       if (!live.panels.some((p) => p.id === event.panel)) return told;
@@ -61,6 +75,7 @@ export function apply(live: Live, event: LiveEvent): Live {
     case 'alert_cleared':
       return { ...live, alerts: live.alerts.filter((a) => !sameAlert(a, event)) };
     case 'setup_changed':
+    case 'noticed':
       return live;
   }
 }
@@ -73,24 +88,29 @@ export function adopt(live: Live, fresh: PanelView): Live {
     if (!old || isOver(seat)) return seat;
     return isOver(old) ? old : withLonger(seat, old);
   });
+  // Who joined while the answer was on its way.
+  const joined = had?.seats.filter((old) => !fresh.seats.some((seat) => seat.call === old.call)) ?? [];
   const ended = had && had.state !== 'running' && fresh.state === 'running';
-  const panel = ended ? had : { ...fresh, seats };
+  const panel = ended ? had : { ...fresh, ...further(fresh, had), seats: [...seats, ...joined] };
   return { ...live, panels: put(live.panels, panel), holes: without(live.holes, fresh.id) };
 }
 
 /** Older panels, by page. Those known already stay as they are: the stream is newer than the page. */
 export function addOlder(live: Live, page: readonly PanelView[]): Live {
   const fresh = page.filter((p) => !live.panels.some((known) => known.id === p.id));
+  if (fresh.length === 0) return live;
   return { ...live, panels: newestFirst([...live.panels, ...fresh]) };
 }
 
+/** A late seat without its time runs on: the panel was answered without it. */
 export function isOver(seat: SeatView): boolean {
+  if (seat.status === 'late') return seat.seconds !== null;
   return seat.status !== 'waiting' && seat.status !== 'answering';
 }
 
 /** An answer a verdict can be given to. */
 export function isJudgeable(seat: SeatView): boolean {
-  return seat.status === 'ok' || (seat.status === 'late' && seat.answer !== '');
+  return seat.status === 'ok' || (seat.status === 'late' && isOver(seat) && seat.answer !== '');
 }
 
 function snapshot(live: Live, panels: readonly PanelView[], alerts: readonly Alert[]): Live {
@@ -122,7 +142,19 @@ function grow(seat: SeatView, at: number, text: string): SeatView | 'hole' {
   if (at > have) return 'hole';
   const fresh = text.slice(have - at);
   if (isOver(seat) || fresh === '') return seat;
-  return { ...seat, status: 'answering', answer: seat.answer + fresh };
+  const status = seat.status === 'late' ? 'late' : 'answering';
+  return { ...seat, status, answer: seat.answer + fresh };
+}
+
+/** What a panel was told of that comes once: the shape, and seats that passed on. */
+function further(fresh: PanelView, had: PanelView | undefined): Partial<PanelView> {
+  if (!had) return {};
+  const shaped = fresh.shape_by === '' && had.shape_by !== '';
+  const { shape, shape_by, skipped, failed_over } = had;
+  return {
+    ...(shaped ? { shape, shape_by, skipped } : {}),
+    ...(failed_over.length > fresh.failed_over.length ? { failed_over } : {}),
+  };
 }
 
 function withLonger(seat: SeatView, had: SeatView): SeatView {

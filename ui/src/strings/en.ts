@@ -99,12 +99,19 @@ export const s = {
     askedBy: (client: string) => `asked by ${client}`,
     you: 'asked here',
     turns: (n: number) => many(n, 'turn'),
-    members: (n: number) => many(n, 'member'),
+    members: (n: number, explorers: number) =>
+      [many(n, 'member'), explorers ? many(explorers, 'explorer') : ''].filter(Boolean).join(', '),
     answered: (n: number, of: number) => `${n} of ${of} answered`,
     showPrompt: 'Show the whole prompt',
     hidePrompt: 'Show one line of the prompt',
     system: 'System',
     notAsked: 'Not asked:',
+    handedOver: 'Handed over:',
+    shaping: 'shape being chosen',
+    merged: 'one merged answer',
+    mergeLabel: 'The merge',
+    mergeWaits: 'One more model merges the answers once every seat has ended.',
+    mergeFailed: (who: string, why: string) => `${who} could not merge: ${why}`,
     lossy: (n: number) => many(n, 'field left out or changed', 'fields left out or changed'),
     lossyLabel: 'Left out or changed on the way to the members',
     latest: 'Jump to the end',
@@ -141,9 +148,16 @@ export const s = {
     answeredSay: (who: string) => `${who} answered`,
     failedSay: (who: string, why: string) => `${who} failed: ${why}`,
     checkKey: 'Check the key',
+    tookOver: (who: string) => `${who} took its seat.`,
+    standsInFor: (who: string) => `took the seat of ${who}, which failed`,
+    lateRuns: 'The panel was answered without it. It runs on, and its answer will be kept.',
+    merges: (n: number) => `merges ${many(n, 'answer')}`,
+    emptyShort: 'Empty answer',
+    showFailed: (who: string) => `Show the failed call of ${who}`,
   },
 
   say: {
+    merging: (who: string) => `${who} merges the answers`,
     started: (collection: string) => `Panel started on ${collection}`,
     ended: (collection: string, n: number, of: number) =>
       `Panel on ${collection} ended: ${n} of ${of} answered`,
@@ -185,9 +199,33 @@ export const s = {
     label: 'Ask a panel',
     collection: 'Collection',
     prompt: 'Ask the bench',
-    placeholder: 'Ask the bench. Enter asks, Shift Enter starts a new line.',
+    placeholder: 'Ask the bench',
+    keys: 'Enter asks, Shift Enter starts a new line.',
     ask: 'Ask',
+    reply: 'Reply',
     every: 'every answer',
+    merged: 'merged',
+    asSet: 'as set',
+    asSetWhy: (reply: string) =>
+      `The collection is set to ${reply === 'merged' ? 'one merged answer' : 'every answer'}`,
+    nominate: 'Ask other models too',
+    nominees: 'Models asked too',
+    nomineesHint: (seats: number) =>
+      seats === 0
+        ? 'The members take every seat, so nobody else can be asked. The number of seats is in the settings.'
+        : `They take the explorer seats; this collection has ${seats}.`,
+    noNominees: 'Every model is a member already.',
+    withoutNominee: (alias: string) => `Do not ask ${alias}`,
+    attach: 'Add images',
+    images: 'Images',
+    attached: (n: number) => `${many(n, 'image')} with the question`,
+    removeImage: (name: string) => `Take out ${name}`,
+    drop: 'Drop images here to ask about them.',
+    notAnImage: (name: string) => `${name} cannot be sent: use a PNG, JPEG, WebP or GIF image.`,
+    tooMany: (name: string, most: number) => `${name} is one too many: a question takes ${most} images.`,
+    tooLarge: (name: string, size: string, most: string) =>
+      `${name} (${size}) is too large: the images of a question may have ${most} together.`,
+    unreadable: (name: string) => `${name} could not be read.`,
     try: 'For example:',
     samples: [
       'Where can a cache return a stale value after a failed refresh?',
@@ -217,6 +255,22 @@ export const s = {
     keys: 'U useful, N not, Space next, R and F mark selected text, Z undoes',
   },
 
+  history: {
+    search: 'Search prompts, answers and notes',
+    results: 'Panels found',
+    filter: 'Which panels',
+    filters: { every: 'All', open: 'To judge', judged: 'Judged' },
+    looking: 'Searching',
+    found: (n: number, more: boolean) =>
+      more ? `The newest ${many(n, 'panel')}` : `${many(n, 'panel')} found, newest first`,
+    none: (words: string) => `Nothing found for "${words}"`,
+    noneText:
+      'All words have to stand in one prompt, answer or note. The last may be the beginning of a word.',
+    noneOfFilter: 'None of these panels is like that',
+    older: 'Older panels',
+    open: 'Open in Live',
+  },
+
   collections: {
     title: 'Collections',
     lead: 'A client asks for the model bench/<name>, and every member gets the prompt.',
@@ -244,6 +298,13 @@ export const s = {
     shape: 'Shape',
     shapeHint: 'What its prompts are like. Automatic leaves it to the gateway.',
     automatic: 'Automatic',
+    reply: 'Reply',
+    replyHint: 'What a client gets when it does not ask for another by bench/<name>:all or :merged.',
+    replyAll: 'Every answer, under its label',
+    replyMerged: 'One answer, merged from them',
+    replyRoute: 'One member by its record (not built yet)',
+    merger: 'Who merges',
+    mergerHint: 'Automatic takes the member with the most useful verdicts on such prompts.',
     tooLarge: 'A prompt too large for a member',
     refuse: 'Refuse the panel and say which member is too small',
     skip: 'Leave that member out and say so',
@@ -269,6 +330,21 @@ export const s = {
       members: 'Pick at least one member.',
       cap: (cap: number) => `At most ${cap} members; the limit is in the settings.`,
     },
+  },
+
+  seating: {
+    title: 'As it would be seated now',
+    shape: (shape: string, by: string) => `For the shape ${shape}: ${by}.`,
+    explorer: 'Explorer',
+    reserve: 'Reserve',
+    primary: 'Best record',
+    second: 'Second',
+    nobody: 'nobody',
+    skipped: 'Members that would not be asked',
+    candidates: (n: number) =>
+      n === 0 ? 'No other model could be picked' : `${many(n, 'other model')} could be picked`,
+    some: (names: readonly string[], count: number) =>
+      names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : ''),
   },
 
   shapes: {
@@ -424,6 +500,12 @@ export const s = {
     maxCallsHint: '1 to 10',
     seatSeconds: 'Seconds a seat has for its whole answer',
     idleSeconds: 'Seconds a seat may stay silent',
+    maxExplorers: 'Explorer seats on a panel, at most',
+    maxExplorersHint: '0 to 2. They go to models that have gone longest without work.',
+    reserves: 'Stand-ins a panel may ask for members that fail',
+    reservesHint: '0 to 2. With 0, a failed seat stays failed.',
+    explorerGrace: 'Seconds explorers get once every member is done',
+    explorerGraceHint: 'Then the panel is answered, and they run on as late.',
     hangup: 'When the caller hangs up',
     finish: 'Let the seats finish, and keep their answers',
     cancel: 'Stop the seats',

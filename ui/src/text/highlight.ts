@@ -1,8 +1,10 @@
 import { type Claims, findClaim } from './claims';
+import { spansOf } from './find';
 
 const canPaint = typeof CSS !== 'undefined' && 'highlights' in CSS;
 const KINDS = ['real', 'false'] as const;
 const painted = new Map<Element, { real: Range[]; false: Range[] }>();
+const found = new Map<Element, Range[]>();
 
 /**
  * Marks the claims in a rendered answer, by the CSS highlight API: the answer's elements are not touched, so
@@ -32,6 +34,32 @@ export function paintClaims(answer: Element, claims: Claims): void {
 
 export function unpaintClaims(answer: Element): void {
   if (painted.delete(answer)) show();
+}
+
+/** Marks what was searched for, in the same way. */
+export function paintWords(answer: Element, query: string): void {
+  if (!canPaint || query === '') return;
+  const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
+  const ranges: Range[] = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode as Text;
+    for (const [from, to] of spansOf(node.data, query)) {
+      const range = document.createRange();
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      ranges.push(range);
+    }
+  }
+  found.set(answer, ranges);
+  showFound();
+}
+
+export function unpaintWords(answer: Element): void {
+  if (found.delete(answer)) showFound();
+}
+
+function showFound(): void {
+  CSS.highlights.set('found', new Highlight(...[...found.values()].flat()));
 }
 
 function show(): void {

@@ -21,3 +21,8 @@ export function when(at: string, today = new Date()): string {
   if (date.toDateString() === today.toDateString()) return time;
   return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${time}`;
 }
+
+/** Words as a sentence begins. */
+export function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

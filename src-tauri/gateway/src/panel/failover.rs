@@ -33,7 +33,7 @@ impl Run {
             to: plan.model.alias.clone(),
             why,
         };
-        alerts::failed_over(&self.gateway, &self.panel, &failed_over);
+        alerts::failed_over(&self.gateway, &self.panel, &failed_over, &end.why_in_brief());
         self.gateway.live().failed_over(&self.panel.id, failed_over.clone());
         self.failed_over.push(failed_over);
         self.seat_added(&plan);

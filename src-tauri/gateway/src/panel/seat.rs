@@ -24,6 +24,8 @@ const SHOW_EVERY: Duration = Duration::from_millis(25);
 
 /// What is kept of a provider's error.
 const ERROR_CHARS: usize = 300;
+/// What fits into a line with other things on it.
+const BRIEF_CHARS: usize = 80;
 
 /// How long a finished answer waits to be on disk before it is given to the caller all the same.
 pub(crate) const ON_DISK: Duration = Duration::from_millis(250);
@@ -146,6 +148,11 @@ impl SeatEnd {
         let by_status = error.status.is_some_and(|status| matches!(status, 402 | 408 | 429) || status >= 500);
         (by_class || by_status).then(|| self.view.error.clone())
     }
+
+    /// Why it failed, for a line with other things on it.
+    pub(crate) fn why_in_brief(&self) -> String {
+        self.error.as_ref().map_or_else(|| "an empty answer".to_owned(), in_brief)
+    }
 }
 
 /// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
@@ -166,6 +173,19 @@ fn describe(error: &UpstreamError) -> String {
         return error.message.clone();
     }
     format!("{} ({})", error.message.trim_end_matches('.'), facts.join(", "))
+}
+
+/// `429, 40 s`; where there is no status, what happened.
+fn in_brief(error: &UpstreamError) -> String {
+    let wait = error.retry_after.map(|wait| format!("{} s", wire::wait::whole_seconds(wait).max(1)));
+    let facts: Vec<String> = error.status.map(|status| status.to_string()).into_iter().chain(wait).collect();
+    match (facts.is_empty(), error.class) {
+        (false, _) => facts.join(", "),
+        (true, Class::Timeout) => "no answer in time".to_owned(),
+        (true, Class::Network) => "the connection failed".to_owned(),
+        (true, Class::Empty) => "an empty answer".to_owned(),
+        (true, _) => wire::redact::shorten(&error.message, BRIEF_CHARS),
+    }
 }
 
 fn class_word(class: Class) -> &'static str {
@@ -258,6 +278,7 @@ impl<'a> Watcher<'a> {
         }
         if *shown == 0 {
             self.gateway.live().seat_changed(self.panel, self.call, |seat| {
+                // A late one stays late: its panel has been answered without it.
                 if seat.status == SeatStatus::Waiting {
                     seat.status = SeatStatus::Answering;
                 }
@@ -268,5 +289,31 @@ impl<'a> Watcher<'a> {
         let text = self.gateway.scrub(&text);
         self.gateway.live().delta(self.panel, self.call, *shown, &text);
         *shown += text.encode_utf16().count() as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_a_seat_failed_fits_into_a_line() {
+        let error = |class, status, wait: Option<u64>, message: &str| UpstreamError {
+            class,
+            status,
+            message: message.to_owned(),
+            retry_after: wait.map(Duration::from_secs),
+        };
+        let cases = [
+            (error(Class::Capacity, Some(429), Some(40), "Slow down."), "429, 40 s"),
+            (error(Class::Capacity, Some(529), None, "Overloaded."), "529"),
+            (error(Class::Capacity, None, Some(7), "Slow down."), "7 s"),
+            (error(Class::Timeout, None, None, "nothing in 90 s"), "no answer in time"),
+            (error(Class::Network, None, None, "connection refused"), "the connection failed"),
+            (error(Class::Paywalled, None, None, "Your credit is used up."), "Your credit is used up."),
+        ];
+        for (error, brief) in cases {
+            assert_eq!(in_brief(&error), brief, "{error:?}");
+        }
     }
 }

@@ -10,6 +10,9 @@ export interface Draft {
   members: string[];
   shape: string;
   when_too_large: string;
+  reply: string;
+  /** Empty is automatic. */
+  merger: string;
 }
 
 export type Errors = Partial<Record<keyof Draft, string>>;
@@ -22,6 +25,8 @@ export function draftOf(was: CollectionView | null): Draft {
     members: [...(was?.members ?? [])],
     shape: was?.shape ?? '',
     when_too_large: was?.when_too_large ?? 'refuse',
+    reply: was?.reply ?? 'all',
+    merger: was?.merger ?? '',
   };
 }
 
