@@ -62,7 +62,11 @@ fn tool(
             let grammar = fields.take("format").map(Into::into);
             tools.push(Tool::Custom { name, namespace: owned(), description, grammar, cache: None });
         }
-        "namespace" if namespace.is_none() => {
+        // It would be sent on as one of its own, which it is not.
+        "namespace" if namespace.is_some() => {
+            return Err(place.field("type").expected("no namespace within a namespace"));
+        }
+        "namespace" => {
             let name = required(&mut fields, "name", place)?;
             optional(&mut fields, "description", place)?;
             let inner = place.field("tools");

@@ -68,6 +68,12 @@ fn every_wrong_value_is_named_with_its_place() {
         ),
         (tool(json!({"type": "namespace", "name": "n"})), "tools[0].tools: expected list"),
         (
+            tool(
+                json!({"type": "namespace", "name": "n", "tools": [{"type": "namespace", "name": "m", "tools": []}]}),
+            ),
+            "tools[0].tools[0].type: expected no namespace within a namespace",
+        ),
+        (
             tool(json!({"type": "namespace", "name": "n", "tools": [{"type": "function"}]})),
             "tools[0].tools[0].name: expected string",
         ),
