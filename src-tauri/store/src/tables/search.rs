@@ -2,9 +2,9 @@
 //!
 //! One index without a copy of the text: a hit is a row number, and the text stands in its own table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use rusqlite::{Connection, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::{
     error::Fault,
@@ -80,6 +80,8 @@ pub(crate) fn remove(
 
 /// Panels with the words in their prompt, an answer or a verdict, newest first; with `before`, those older
 /// than that panel. Every word must be in one text, the last may be the beginning of one. No words, no hits.
+///
+/// A common word is in half of all texts: hits are read from the newest on, and only as far as the page needs.
 pub(crate) fn find(
     connection: &Connection,
     query: &str,
@@ -89,42 +91,89 @@ pub(crate) fn find(
     let mut words = words(query);
     let Some(last) = words.pop() else { return Ok(Vec::new()) };
     words.push(format!("{last}*"));
-    let mut statement = connection.prepare_cached(
-        "WITH hits AS MATERIALIZED (SELECT rowid AS hit FROM search WHERE search MATCH ?1),
-         found (panel, call) AS (
-             SELECT p.id, NULL FROM hits JOIN panels p ON p.seq = hit / 3 WHERE hit % 3 = 0
-             UNION ALL SELECT c.panel, c.call FROM hits JOIN calls c ON c.seq = hit / 3 WHERE hit % 3 = 1
-             UNION ALL SELECT c.panel, c.call FROM hits JOIN verdicts v ON v.seq = hit / 3
-                 JOIN calls c ON c.call = v.call WHERE hit % 3 = 2),
-         newest AS (
-             SELECT p.id, p.at_ms FROM panels p WHERE p.id IN (SELECT panel FROM found)
-                 AND (?2 IS NULL OR (p.at_ms, p.id) < (SELECT at_ms, id FROM panels WHERE id = ?2))
-             ORDER BY p.at_ms DESC, p.id DESC LIMIT ?3)
-         SELECT n.id, f.call FROM newest n JOIN found f ON f.panel = n.id ORDER BY n.at_ms DESC, n.id DESC",
-    )?;
-    let mut order: Vec<String> = Vec::new();
-    let mut found: HashMap<String, (bool, HashSet<String>)> = HashMap::new();
-    let mut rows = statement.query(params![words.join(" "), before, limit])?;
-    while let Some(row) = rows.next()? {
-        let panel: String = row.get(0)?;
-        if order.last() != Some(&panel) {
-            order.push(panel.clone());
-        }
-        let (in_prompt, calls) = found.entry(panel).or_default();
-        match row.get(1)? {
-            None => *in_prompt = true,
-            Some(call) => drop(calls.insert(call)),
-        }
+    let words = words.join(" ");
+    let before = match before {
+        None => None,
+        Some(id) => match when(connection, id)? {
+            Some(at_ms) => Some((at_ms, id.to_owned())),
+            None => return Ok(Vec::new()),
+        },
+    };
+    let mut found: BTreeMap<(i64, String), Found> = BTreeMap::new();
+    for (column, of_hit) in SOURCES {
+        newest(connection, &format!("{column} : ({words})"), of_hit, before.as_ref(), limit, &mut found)?;
     }
-    let mut hits = Vec::with_capacity(order.len());
-    for id in order {
+    let mut hits = Vec::new();
+    for ((_, id), Found { in_prompt, calls: named }) in found.into_iter().rev().take(limit as usize) {
         let Some(panel) = panels::one(connection, &id)? else { continue };
-        let (in_prompt, named) = found.remove(&id).unwrap_or_default();
         let calls = panel.calls.iter().map(|call| call.row.call.clone());
         let calls = calls.filter(|call| named.contains(call)).collect();
         hits.push(Hit { panel, in_prompt, calls });
     }
     Ok(hits)
+}
+
+#[derive(Default)]
+struct Found {
+    in_prompt: bool,
+    calls: HashSet<String>,
+}
+
+/// The index's columns, and of a hit in each: when its panel was asked, which it is, and the call, if it is one.
+const SOURCES: [(&str, &str); 3] = [
+    ("prompt", "SELECT p.at_ms, p.id, NULL FROM panels p WHERE p.seq = ?1 / 3"),
+    (
+        "answer",
+        "SELECT p.at_ms, p.id, c.call FROM calls c JOIN panels p ON p.id = c.panel WHERE c.seq = ?1 / 3",
+    ),
+    (
+        "note",
+        "SELECT p.at_ms, p.id, c.call FROM verdicts v JOIN calls c ON c.call = v.call
+         JOIN panels p ON p.id = c.panel WHERE v.seq = ?1 / 3",
+    ),
+];
+
+/// Rows are numbered in the order they were written, panels are sorted by when they were asked: so many more are
+/// looked at than are wanted, for those that overtook one another.
+const OVERTAKING: usize = 100;
+
+fn newest(
+    connection: &Connection,
+    words: &str,
+    of_hit: &str,
+    before: Option<&(i64, String)>,
+    limit: u32,
+    found: &mut BTreeMap<(i64, String), Found>,
+) -> Result<(), Fault> {
+    let mut hits =
+        connection.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC")?;
+    let mut of_hit = connection.prepare_cached(of_hit)?;
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut rows = hits.query([words])?;
+    while seen.len() < limit as usize + OVERTAKING
+        && let Some(row) = rows.next()?
+    {
+        let hit: i64 = row.get(0)?;
+        let place = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+        let Some((panel, call)) = of_hit.query_row([hit], place).optional()? else { continue };
+        let (panel, call): ((i64, String), Option<String>) = (panel, call);
+        if before.is_some_and(|before| panel >= *before) {
+            continue;
+        }
+        seen.insert(panel.1.clone());
+        let found = found.entry(panel).or_default();
+        match call {
+            Some(call) => drop(found.calls.insert(call)),
+            None => found.in_prompt = true,
+        }
+    }
+    Ok(())
+}
+
+/// When a panel was asked.
+fn when(connection: &Connection, panel: &str) -> Result<Option<i64>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT at_ms FROM panels WHERE id = ?1")?;
+    Ok(statement.query_row([panel], |row| row.get(0)).optional()?)
 }
 
 /// The ids of the panels whose prompts are most like a task's text, at most [`ALIKE`]: a JSON list.

@@ -69,6 +69,31 @@ fn prompts_answers_notes_and_claims_are_found() {
 }
 
 #[test]
+fn a_common_word_is_found_page_by_page() {
+    let folder = Folder::new();
+    let store = folder.open();
+    // Written in another order than they were asked.
+    for number in [3_i64, 0, 2, 1, 6, 5, 4, 9, 7, 8] {
+        ask(&store, &format!("p{number}"), number, "the same question", "the same answer");
+        judge(&store, &format!("p{number}.member1"), "the same note", &[]);
+    }
+    let (mut pages, mut before) = (Vec::new(), None::<String>);
+    loop {
+        let hits = store.search("same", before.as_deref(), 4).unwrap();
+        for hit in &hits {
+            assert!(hit.in_prompt);
+            assert_eq!(hit.calls, [format!("{}.member1", hit.panel.row.id)]);
+        }
+        let ids: Vec<String> = hits.iter().map(|hit| hit.panel.row.id.clone()).collect();
+        let Some(last) = ids.last() else { break };
+        before = Some(last.clone());
+        pages.push(ids.join(" "));
+    }
+    assert_eq!(pages, ["p9 p8 p7 p6", "p5 p4 p3 p2", "p1 p0"]);
+    assert!(store.search("same", Some("unknown"), 4).unwrap().is_empty());
+}
+
+#[test]
 fn a_verdict_that_no_longer_stands_is_not_found_and_nor_is_pruned_text() {
     let folder = Folder::new();
     let store = folder.open();
