@@ -1,6 +1,7 @@
 // Every word of the window. Plain sentence case: what happened, to whom, and what to do.
 
-const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`;
+import { endpoints } from './en/endpoints';
+import { many } from './en/many';
 
 export const s = {
   app: 'Benchwarmers',
@@ -262,7 +263,11 @@ export const s = {
     filters: { every: 'All', open: 'To judge', judged: 'Judged' },
     looking: 'Searching',
     found: (n: number, more: boolean) =>
-      more ? `The newest ${many(n, 'panel')}` : `${many(n, 'panel')} found, newest first`,
+      n === 0
+        ? 'Nothing found'
+        : more
+          ? `The newest ${many(n, 'panel')}`
+          : `${many(n, 'panel')} found, newest first`,
     none: (words: string) => `Nothing found for "${words}"`,
     noneText:
       'All words have to stand in one prompt, answer or note. The last may be the beginning of a word.',
@@ -337,7 +342,7 @@ export const s = {
     shape: (shape: string, by: string) => `For the shape ${shape}: ${by}.`,
     explorer: 'Explorer',
     reserve: 'Reserve',
-    primary: 'Best record',
+    primary: 'Primary',
     second: 'Second',
     nobody: 'nobody',
     skipped: 'Members that would not be asked',
@@ -388,91 +393,7 @@ export const s = {
     } as Record<string, string>,
   },
 
-  endpoints: {
-    title: 'Endpoints',
-    lead: 'Where models are served from.',
-    new: 'Add an endpoint',
-    emptyTitle: 'No endpoints yet',
-    empty: 'An endpoint is a provider with a key, or a runtime on this computer.',
-    preset: 'Provider',
-    own: 'Another address',
-    name: 'Name',
-    nameHint: 'Yours to choose: 2 to 32 lower case letters, digits and hyphens.',
-    base: 'Base URL',
-    api: 'API it speaks',
-    apis: {
-      chat: 'OpenAI chat completions',
-      responses: 'OpenAI Responses',
-      anthropic: 'Anthropic Messages',
-      gemini: 'Google Gemini',
-      ollama: 'Ollama',
-    },
-    apiHint: {
-      chat: 'Most providers and runtimes do.',
-      responses: 'Asked at /responses behind the base URL.',
-      anthropic: 'Asked at /messages behind the base URL, which mostly ends in /v1.',
-      gemini: 'Asked at /models behind the base URL, which mostly ends in /v1beta.',
-      ollama: 'Asked at /api behind the base URL, which has no /v1.',
-    },
-    key: 'Key',
-    keyHint: 'Goes into the keychain, or the encrypted file. It is never shown again.',
-    keyFromEnv: 'Read the key from an environment variable',
-    keyVariable: 'Variable',
-    keyOptional: 'Leave empty if it needs none.',
-    keyPage: 'Get a key',
-    add: 'Add and test',
-    test: 'Test',
-    testing: 'Asking what it serves',
-    useBase: (base: string) => `Use ${base}`,
-    models: (n: number) => many(n, 'model'),
-    pick: 'Pick models',
-    pickTitle: (name: string) => `Models of ${name}`,
-    register: (n: number) => (n === 0 ? 'Register' : `Register ${many(n, 'model')}`),
-    registered: (n: number) => `${many(n, 'model')} registered`,
-    registeredAs: (alias: string) => `registered as ${alias}`,
-    aliasOf: (served: string) => `Alias for ${served}`,
-    window: (tokens: string) => `${tokens} tokens`,
-    searchModels: 'Search models',
-    noMatch: 'No model matches.',
-    servesNone: 'It answered, and it lists no models.',
-    deleteTitle: (name: string) => `Delete the endpoint ${name}?`,
-    deleteText: 'Its models go with it, and its key is forgotten.',
-    deleted: (name: string) => `Endpoint ${name} deleted`,
-    saved: (name: string) => `Endpoint ${name} saved`,
-    kind: {
-      provider: 'provider',
-      aggregator: 'aggregator',
-      hub: 'hub',
-      local: 'on this computer',
-      practice: 'practice',
-    },
-    practiceFact: 'scripted models, offline',
-    keyState: {
-      environment: (variable: string) => `key from ${variable}`,
-      keychain: (hint: string) => `key in the keychain ${hint}`.trim(),
-      vault_file: (hint: string) => `key in the encrypted file ${hint}`.trim(),
-      none: 'no key',
-    },
-    setKey: 'Set the key',
-    replaceKey: 'Replace the key',
-    removeKey: 'Remove the key',
-    removeKeyTitle: (name: string) => `Remove the key of ${name}?`,
-    removeKeyText: 'Calls to it will go out without a key until you set another.',
-    keySaved: (name: string) => `Key of ${name} saved`,
-    envWins: (variable: string) => `The variable ${variable} is set, and it is used before any stored key.`,
-    aliasTaken: (alias: string) => `${alias} is taken`,
-    plainTitle: 'Send over plain http?',
-    plainAllow: 'Use plain http',
-    detail: (name: string) => `Endpoint ${name}`,
-    variableHint: 'The environment variable that holds the key. Leave empty if none does.',
-    error: {
-      name: 'Use 2 to 32 characters: lower case letters, digits and hyphens.',
-      base: 'Give a URL that starts with http:// or https://.',
-      key: 'Paste a key, or name a variable that holds it.',
-      variable: 'Name the variable that holds the key.',
-      alias: 'Every chosen model needs an alias.',
-    },
-  },
+  endpoints,
 
   keys: {
     noneTitle: 'No keychain on this computer',
@@ -541,7 +462,7 @@ export const s = {
     lead: 'Group models into a collection. Any chat client asks it as one model; you watch the answers and judge them.',
     practiceTitle: 'Try it without a network',
     practiceText:
-      'Four scripted practice models: a quick one, a slow one, one that disagrees, one that fails.',
+      'Scripted models: a quick one, a slow one, one that disagrees, one that fails, and one that takes its seat.',
     practice: 'Start with practice models',
     runtimesTitle: 'Found on this computer',
     keysTitle: 'Keys in your environment',
