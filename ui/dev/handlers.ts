@@ -166,6 +166,26 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return {};
   },
+  save_model: ({ alias, ...named }) => {
+    const model = known(on, alias);
+    // An absent field stays as it is.
+    for (const [field, value] of Object.entries(named))
+      if (value !== undefined) Object.assign(model, { [field]: value });
+    on.changed();
+    return model;
+  },
+  retire_model: ({ alias, why }) => {
+    const model = known(on, alias);
+    model.retired = { at: '2026-11-29', why };
+    on.changed();
+    return model;
+  },
+  restore_model: ({ name }) => {
+    const model = known(on, name);
+    model.retired = null;
+    on.changed();
+    return model;
+  },
   save_collection: (a) => {
     const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
     if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');
@@ -270,3 +290,9 @@ export const handlers = (on: Fixture): Handlers => ({
     };
   },
 });
+
+function known(on: Fixture, alias: string) {
+  const model = on.models.find((it) => it.alias === alias);
+  if (!model) throw controlError('not_found', `There is no model "${alias}".`);
+  return model;
+}
