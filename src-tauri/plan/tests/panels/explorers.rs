@@ -1,7 +1,7 @@
 use catalog::{Model, ModelRole};
-use plan::{Shape, ShapeRule, Unavailable};
+use plan::{Seat, SeatKind, Shape, ShapeRule, Unavailable};
 
-use crate::bench::{Bench, at, model, retired};
+use crate::bench::{Bench, at, chosen, model, retired, seen};
 
 #[test]
 fn longest_without_real_work_first_and_why() {
@@ -47,6 +47,27 @@ fn being_seated_counts_at_once() {
     assert_eq!(bench.explorers("general"), ["a: every candidate is at work; it holds the fewest seats (1)"]);
     bench.evidence.released("b");
     assert_eq!(bench.explorers("general"), ["b: never asked"], "a seat that was given up is no work");
+}
+
+#[test]
+fn none_is_the_model_of_a_stand_in_that_came_before_them() {
+    let mut bench = Bench::new()
+        .models(["alpha", "stand-in", "spare", "nominee"])
+        .model(at("elsewhere", "twin", "stand-in"))
+        .members(["alpha"])
+        .worked("spare", "general", 0, 1);
+    bench.with = vec!["stand-in".to_owned(), "nominee".to_owned()];
+    let stand_in = Seat {
+        seat: "member1.r1".to_owned(),
+        kind: SeatKind::Reserve,
+        alias: "stand-in".to_owned(),
+        why: "best record".to_owned(),
+    };
+    let seating = bench.input(|input| plan::seat_beside(input, &chosen("general"), &[stand_in])).unwrap();
+    let seats: Vec<_> = seating.seats.iter().map(seen).collect();
+    assert_eq!(seats, [("member1", "alpha"), ("explorer", "nominee"), ("explorer2", "spare")]);
+    let skipped: Vec<_> = seating.skipped.iter().map(|it| (it.alias.as_str(), it.why.as_str())).collect();
+    assert_eq!(skipped, [("stand-in", "it stands in for a member already")]);
 }
 
 #[test]
