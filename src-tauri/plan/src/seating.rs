@@ -38,6 +38,8 @@ pub struct SeatingInput<'a> {
 /// whatever the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unavailable {
+    /// Retired or removed since the panel began; it merges no more either.
+    Gone,
     Cooling {
         until_ms: i64,
     },

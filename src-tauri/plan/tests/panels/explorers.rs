@@ -92,6 +92,7 @@ fn every_rule_of_a_candidate() {
             }),
         ),
         ("family of a member", Box::new(change(|it| it.served = "vendor/Al-pha:free".to_owned()))),
+        ("gone", Box::new(away(Unavailable::Gone))),
         ("cooling", Box::new(away(Unavailable::Cooling { until_ms: i64::MAX }))),
         ("retiring", Box::new(away(Unavailable::Retiring))),
         ("unlisted", Box::new(away(Unavailable::Unlisted))),
