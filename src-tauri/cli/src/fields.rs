@@ -17,7 +17,11 @@ pub fn of(value: &impl Serialize) -> Result<Map<String, Value>, Failure> {
 
 /// Back from its fields; an error says which names there are, or what one must be.
 pub fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Failure> {
-    serde_json::from_value(Value::Object(fields)).map_err(|error| Failure::Usage(error.to_string()))
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        // A name that is not known is in the message itself, and has no path.
+        let (path, message) = (error.path().to_string(), error.inner());
+        Failure::Usage(if path == "." { message.to_string() } else { format!("{path}: {message}") })
+    })
 }
 
 /// JSON where it is JSON, else the text itself.
@@ -70,7 +74,7 @@ pub fn listed(fields: &Map<String, Value>) -> String {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{listed, put};
+    use super::{listed, put, read};
 
     #[test]
     fn a_field_is_put_where_its_name_says() {
@@ -95,6 +99,28 @@ mod tests {
         let mut none = Map::new();
         put(&mut none, "price.input", "3");
         assert_eq!(Value::Object(none), json!({"price": {"input": 3}}));
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_named() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            #[expect(dead_code, reason = "only read into")]
+            reserves: u32,
+        }
+        let failure = |fields: Value| {
+            let Value::Object(fields) = fields else { unreachable!() };
+            match read::<Fields>(fields) {
+                Err(crate::failure::Failure::Usage(message)) => message,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(failure(json!({"reserves": -1})), "reserves: invalid value: integer `-1`, expected u32");
+        assert_eq!(
+            failure(json!({"reserves": 1, "bogus": 1})),
+            "bogus: unknown field `bogus`, expected `reserves`"
+        );
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub use mergers::{Mergers, mergers};
 pub use reserve::{NoReserve, reserve};
 pub use roster::{Registered, Roster};
 pub use seating::{
-    Seat, SeatKind, Seating, SeatingError, SeatingInput, Skipped, Unavailable, seat, shape_without_picker,
+    Seat, SeatKind, Seating, SeatingError, SeatingInput, Skipped, Unavailable, seat, seat_beside,
+    shape_without_picker,
 };
 pub use setup::{OnHangup, SETUP_VERSION, Settings, Setup, SetupError};
 pub use shape::{ChosenShape, Shape, ShapeRule, Shapes};

@@ -1,7 +1,8 @@
 use std::cmp::Reverse;
 
 use crate::{
-    Registered, Seat, SeatKind, SeatingInput, Shape, Skipped, primary_and_second,
+    Registered, Seat, SeatKind, SeatingInput, Shape, Skipped, Unavailable, primary_and_second,
+    router::GONE,
     seating::{does_not_fit, too_small},
 };
 
@@ -100,6 +101,7 @@ fn callable<'a>(input: &SeatingInput<'a>, alias: &str) -> Result<&'a Registered,
         return Err("no model of this alias is registered".to_owned());
     };
     match &it.model.retired {
+        None if (input.unavailable)(&it.model) == Some(Unavailable::Gone) => Err(GONE.to_owned()),
         None => Ok(it),
         Some(retired) => Err(format!("retired on {}: {}", retired.date(), retired.why)),
     }

@@ -9,6 +9,9 @@ use crate::{
     seating::{Unfit, too_small, unfit},
 };
 
+/// What is said of [`Unavailable::Gone`].
+pub(crate) const GONE: &str = "retired or removed since the panel began";
+
 /// Why a registered model is not a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotCandidate {
@@ -245,6 +248,7 @@ impl NotCandidate {
             NotCandidate::Barred => "its API cannot say what the prompt holds",
             NotCandidate::NothingToSee => "its role is vision and the request holds no image",
             NotCandidate::Window => "its window is too small for the prompt",
+            NotCandidate::Unavailable(Unavailable::Gone) => GONE,
             NotCandidate::Unavailable(Unavailable::Cooling { .. }) => "cooling down after a rate limit",
             NotCandidate::Unavailable(Unavailable::Retiring) => "failing for days (an alert says how)",
             NotCandidate::Unavailable(Unavailable::Unlisted) => "no longer listed by its endpoint",

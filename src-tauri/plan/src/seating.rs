@@ -38,6 +38,8 @@ pub struct SeatingInput<'a> {
 /// whatever the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unavailable {
+    /// Retired or removed since the panel began; it merges no more either.
+    Gone,
     Cooling {
         until_ms: i64,
     },
@@ -126,6 +128,15 @@ pub fn shape_without_picker(input: &SeatingInput<'_>) -> Result<Option<ChosenSha
 /// so, or a reserve stands in. Whoever keeps the evidence must mark the seats (`Evidence::seated`) before
 /// another panel is seated, so that both do not pick the same stalest model.
 pub fn seat(input: &SeatingInput<'_>, shape: &ChosenShape) -> Result<Seating, SeatingError> {
+    seat_beside(input, shape, &[])
+}
+
+/// The same, once stand-ins have come to sit while the shape was being chosen: no explorer is their model.
+pub fn seat_beside(
+    input: &SeatingInput<'_>,
+    shape: &ChosenShape,
+    stand_ins: &[Seat],
+) -> Result<Seating, SeatingError> {
     let mut considered = members::considered(input)?;
     let mut seats: Vec<Seat> = considered
         .sitting
@@ -138,7 +149,7 @@ pub fn seat(input: &SeatingInput<'_>, shape: &ChosenShape) -> Result<Seating, Se
             why: "member".to_owned(),
         })
         .collect();
-    explorers::add(input, &shape.shape, &mut considered, &mut seats);
+    explorers::add(input, &shape.shape, stand_ins, &mut considered, &mut seats);
     if seats.is_empty() {
         return Err(members::nobody_sits(input, considered));
     }

@@ -18,6 +18,7 @@ mod explorers;
 mod failover;
 mod failures;
 mod frames;
+mod gone;
 mod guard;
 mod hangup;
 mod http_versions;

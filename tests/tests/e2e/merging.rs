@@ -69,10 +69,10 @@ async fn the_merger_writes_the_answer_and_is_a_call_of_its_own() {
     let told = sent["messages"][1]["content"].as_str().unwrap_or_default();
     for part in [
         "Be brief.",
-        "[user]\nWho?",
-        "[assistant]\nNobody.",
+        "[user]\n```\nWho?\n```\n",
+        "[assistant]\n```\nNobody.",
         "And whom?",
-        "## alpha\n\nAnswer of alpha.",
+        "## alpha\n\n```\nAnswer of alpha.\n```\n",
         "## beta",
     ] {
         assert!(told.contains(part), "no {part:?} in {told}");

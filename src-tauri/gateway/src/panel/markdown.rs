@@ -64,8 +64,21 @@ pub(crate) fn closing() -> String {
         .to_owned()
 }
 
-/// A provider's words within a line: asterisks and line ends would break out of it.
+/// A provider's words within a line in italics: asterisks and line ends would break out of it.
+pub(crate) fn one_line(words: &str) -> String {
+    words.replace('*', "\\*").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn inline(error: &str) -> String {
-    let error = wire::redact::shorten(error, ERROR_CHARS);
-    error.replace('*', "\\*").split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&wire::redact::shorten(error, ERROR_CHARS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn a_provider_s_words_stay_in_their_line() {
+        assert_eq!(one_line("no *capacity*\n\n# now\r\n"), "no \\*capacity\\* # now");
+    }
 }

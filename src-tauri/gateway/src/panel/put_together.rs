@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use wire::estimate_tokens;
 
 use super::{
-    markdown::closing,
+    markdown::{closing, one_line},
     merge,
     reply::Given,
     run::{Run, Update},
@@ -154,11 +154,7 @@ impl Run {
             false => (format!("not merged ({why})"), ""),
         };
         let begun = merges.last().map_or("", |end| end.view.answer.trim_end());
-        let rest = format!(
-            "{before}*Every answer follows: {}.*\n\n{}",
-            note.replace('*', "\\*"),
-            self.every_answer()
-        );
+        let rest = format!("{before}*Every answer follows: {}.*\n\n{}", one_line(&note), self.every_answer());
         self.say(rest.clone());
         let text = if broken_off { format!("{begun}{rest}") } else { rest };
         let merger = merges.last().map(|end| end.view.clone());

@@ -254,12 +254,12 @@ impl Run {
 
     /// The picker has spoken: explorers are chosen for its shape.
     fn shaped(&mut self, shape: ChosenShape) {
-        let sits = |seats: &[Seat], alias: &str| seats.iter().any(|seat| seat.alias == alias);
-        let seats = &self.seats;
+        // Members that failed meanwhile may have stand-ins by now.
+        let is_stand_in = |seat: &&Seat| seat.kind == SeatKind::Reserve;
+        let stand_ins: Vec<Seat> = self.seats.iter().filter(is_stand_in).cloned().collect();
         let chosen = self.gateway.choose(&self.panel, |input| {
-            let mut seating = plan::seat(input, &shape)?;
-            // A stand-in may have come meanwhile that the router would have chosen.
-            seating.seats.retain(|seat| seat.kind == SeatKind::Explorer && !sits(seats, &seat.alias));
+            let mut seating = plan::seat_beside(input, &shape, &stand_ins)?;
+            seating.seats.retain(|seat| seat.kind == SeatKind::Explorer);
             Ok::<_, plan::SeatingError>((seating.seats, seating.skipped))
         });
         self.shape = Some(shape);

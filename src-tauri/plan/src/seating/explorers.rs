@@ -9,11 +9,13 @@ use crate::{Registered, Shape, router::Candidates};
 pub(super) fn add(
     input: &SeatingInput<'_>,
     shape: &Shape,
+    stand_ins: &[Seat],
     considered: &mut Considered<'_>,
     seats: &mut Vec<Seat>,
 ) {
     let free = considered.explorer_seats(input);
     let mut seated: Vec<&Registered> = considered.sitting.clone();
+    seated.extend(stand_ins.iter().filter_map(|seat| input.roster.get(&seat.alias)));
     let mut explorers = 0;
     let mut sit = |it: &Registered, why: String| {
         let seat = explorer_seat(explorers);
@@ -25,6 +27,7 @@ pub(super) fn add(
     for nominee in &considered.nominees {
         let twin = seated.iter().find(|it| it.family == nominee.family);
         let why_not = match twin {
+            Some(twin) if twin.alias() == nominee.alias() => Some("it stands in for a member already".into()),
             Some(twin) => Some(format!("the same model as {}, which sits already", twin.alias())),
             None if free == 0 => {
                 Some("this panel has no explorer seat (settings max_calls, max_explorers)".into())

@@ -51,6 +51,7 @@ pub(super) fn nobody_sits(input: &SeatingInput<'_>, considered: Considered<'_>) 
     let reasons: Vec<String> = skipped.iter().map(|skip| format!("{}: {}", skip.alias, skip.why)).collect();
     let name = &input.collection.name;
     let message = match reasons.is_empty() {
+        true if name.is_empty() => "no registered model may sit".to_owned(),
         true => format!("bench/{name} has no members; add one"),
         false => format!("nobody can sit for bench/{name}: {}", reasons.join("; ")),
     };

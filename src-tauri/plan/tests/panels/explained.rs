@@ -66,4 +66,9 @@ fn a_panel_that_cannot_be_seated_is_explained_too() {
     let explained = bench.input(|input| explain(input, &chosen("general")));
     assert_eq!(explained.seating.expect_err("nobody").code, "no_seat");
     assert_eq!((explained.candidates, explained.reserves.len()), (0, 0));
+    // Without a collection in mind there is none to add a member to.
+    let mut bench = Bench::new();
+    bench.collection.name = String::new();
+    let explained = bench.input(|input| explain(input, &chosen("general")));
+    assert_eq!(explained.seating.expect_err("nobody").message, "no registered model may sit");
 }

@@ -1,7 +1,7 @@
 use catalog::{Model, ModelRole};
-use plan::{Shape, ShapeRule, Unavailable};
+use plan::{Seat, SeatKind, Shape, ShapeRule, Unavailable};
 
-use crate::bench::{Bench, at, model, retired};
+use crate::bench::{Bench, at, chosen, model, retired, seen};
 
 #[test]
 fn longest_without_real_work_first_and_why() {
@@ -50,6 +50,27 @@ fn being_seated_counts_at_once() {
 }
 
 #[test]
+fn none_is_the_model_of_a_stand_in_that_came_before_them() {
+    let mut bench = Bench::new()
+        .models(["alpha", "stand-in", "spare", "nominee"])
+        .model(at("elsewhere", "twin", "stand-in"))
+        .members(["alpha"])
+        .worked("spare", "general", 0, 1);
+    bench.with = vec!["stand-in".to_owned(), "nominee".to_owned()];
+    let stand_in = Seat {
+        seat: "member1.r1".to_owned(),
+        kind: SeatKind::Reserve,
+        alias: "stand-in".to_owned(),
+        why: "best record".to_owned(),
+    };
+    let seating = bench.input(|input| plan::seat_beside(input, &chosen("general"), &[stand_in])).unwrap();
+    let seats: Vec<_> = seating.seats.iter().map(seen).collect();
+    assert_eq!(seats, [("member1", "alpha"), ("explorer", "nominee"), ("explorer2", "spare")]);
+    let skipped: Vec<_> = seating.skipped.iter().map(|it| (it.alias.as_str(), it.why.as_str())).collect();
+    assert_eq!(skipped, [("stand-in", "it stands in for a member already")]);
+}
+
+#[test]
 fn every_rule_of_a_candidate() {
     // One model that would explore, and each thing that keeps it from it.
     let away = |why| move |bench: &mut Bench| bench.away.extend([("x".to_owned(), why)]);
@@ -71,6 +92,7 @@ fn every_rule_of_a_candidate() {
             }),
         ),
         ("family of a member", Box::new(change(|it| it.served = "vendor/Al-pha:free".to_owned()))),
+        ("gone", Box::new(away(Unavailable::Gone))),
         ("cooling", Box::new(away(Unavailable::Cooling { until_ms: i64::MAX }))),
         ("retiring", Box::new(away(Unavailable::Retiring))),
         ("unlisted", Box::new(away(Unavailable::Unlisted))),

@@ -1,5 +1,5 @@
 use catalog::{Model, ModelRole};
-use plan::{Shape, mergers};
+use plan::{Shape, Unavailable, mergers};
 
 use crate::bench::{Bench, at, model, retired};
 
@@ -29,6 +29,20 @@ fn the_collection_s_own_alone() {
     let (seats, skipped) = order(&bench);
     assert_eq!(seats[0], "merger a: a member with 9 useful answers of shape review");
     assert_eq!(skipped, ["m: retired on 2026-11-29: gone"]);
+}
+
+#[test]
+fn nobody_that_has_gone_since_the_panel_began() {
+    let mut bench = Bench::new().models(["a", "b", "m"]).members(["a", "b"]).worked("a", "review", 9, 1);
+    bench.collection.merger = Some("m".to_owned());
+    bench.away.extend([("m".to_owned(), Unavailable::Gone), ("a".to_owned(), Unavailable::Gone)]);
+    let (seats, skipped) = order(&bench);
+    assert_eq!(seats, ["merger b: the router's primary"]);
+    let gone = "retired or removed since the panel began";
+    assert_eq!(skipped, [format!("m: {gone}"), format!("a: {gone}")]);
+    // Whatever else is the matter with one, it may be asked to merge.
+    bench.away.insert("m".to_owned(), Unavailable::NoKey);
+    assert_eq!(order(&bench).0, ["merger m: set on the collection"]);
 }
 
 #[test]
