@@ -177,4 +177,7 @@ async fn one_that_takes_too_long_is_not_waited_for() {
     assert_eq!(reply["bench"]["shape_by"], "the default; judge took too long to choose");
     assert_eq!(explorers(&reply), ["plain"], "explorers are asked all the same");
     assert_eq!(reply["bench"]["seats"][1]["status"], "ok", "and have their time: {}", reply["bench"]);
+    let next = asked(&lab).await;
+    let by = &next["bench"]["shape_by"];
+    assert_eq!(*by, "the default; no decision model is there to choose", "it rests for a while");
 }

@@ -131,7 +131,8 @@ fn shutting_down() -> ApiError {
 
 /// `Retry-After` and its like in whole seconds, never 0.
 pub(crate) fn retry_after(error: &ApiError) -> Option<HeaderValue> {
-    let wait = error.retry_after?;
+    // No client should be told more than a cooldown lasts: providers state years.
+    let wait = error.retry_after?.min(std::time::Duration::from_secs(24 * 3600));
     Some(HeaderValue::from(wire::wait::whole_seconds(wait).max(1)))
 }
 

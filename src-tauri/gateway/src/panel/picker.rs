@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use plan::{
-    ChosenShape,
+    ChosenShape, Reach,
     picker::{self, NoAnswer, Question},
 };
 use wire::{Message, Part, Raw, Request, Role, StructuredOutput, Target};
@@ -49,6 +49,13 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
             CallEnd::Empty | CallEnd::Error(_) => Err(NoAnswer::Failed),
         },
     };
+    if matches!(answer, Err(NoAnswer::Late))
+        && let Some(it) = panel.snapshot.roster.get(&model.alias)
+    {
+        // One that is mute would hold up the explorers of every panel.
+        let mut cooldowns = gateway.known().cooldowns();
+        cooldowns.limited(&it.model, &it.connection, Reach::Model, None, gateway.clock().now_ms());
+    }
     picker::chosen(shapes, &model.alias, answer.as_deref().map_err(|no_answer| *no_answer))
 }
 

@@ -29,6 +29,8 @@ impl Gateway {
     /// Seats a panel of this collection, which need not be saved, without asking anybody. A question without
     /// images or attachments is supposed; where the shape picker would choose, `general` is.
     pub fn preview(&self, collection: Collection) -> PanelPreview {
+        let saved = self.snapshot().collection(&collection.name).and_then(|saved| saved.shape.clone());
+        let is_asked = collection.shape.is_some() && collection.shape != saved;
         let panel = self.draft(collection, Request::default());
         let (shape, explained) = self.look(&panel, |input| {
             let shape = plan::shape_without_picker(input).ok().flatten().unwrap_or_else(|| ChosenShape {
@@ -52,7 +54,7 @@ impl Gateway {
         let group = |it: plan::Group| PreviewGroup { why: it.why, count: it.count as u32, some: it.some };
         PanelPreview {
             shape: shape.shape.name().to_owned(),
-            shape_by: shape.by,
+            shape_by: if is_asked { "asked for".to_owned() } else { shape.by },
             seats: seats.into_iter().map(seat).collect(),
             skipped: skipped_views(&skipped),
             refused,
