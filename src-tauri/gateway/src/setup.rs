@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::ArcSwap;
-use catalog::{Endpoint, EndpointKind, Model};
+use catalog::{Endpoint, Model};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
@@ -14,17 +14,15 @@ pub struct Snapshot {
     /// What seating reads of it.
     pub(crate) roster: Roster,
     endpoints: HashMap<String, usize>,
-    models: HashMap<String, usize>,
     collections: HashMap<String, usize>,
 }
 
 impl Snapshot {
     fn new(setup: Setup) -> Snapshot {
         let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
-        let models = index(setup.models.iter().map(|model| &model.alias));
         let collections = index(setup.collections.iter().map(|collection| &collection.name));
         let roster = Roster::new(&setup);
-        Snapshot { setup, roster, endpoints, models, collections }
+        Snapshot { setup, roster, endpoints, collections }
     }
 
     pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
@@ -32,7 +30,7 @@ impl Snapshot {
     }
 
     pub fn model(&self, alias: &str) -> Option<&Model> {
-        self.models.get(alias).map(|at| &self.setup.models[*at])
+        self.roster.get(alias).map(|it| &it.model)
     }
 
     pub fn collection(&self, name: &str) -> Option<&Collection> {
@@ -41,14 +39,12 @@ impl Snapshot {
 
     /// Whether a model is served by the practice endpoint.
     pub fn is_practice(&self, alias: &str) -> bool {
-        self.model(alias)
-            .and_then(|model| self.endpoint(&model.endpoint))
-            .is_some_and(|endpoint| endpoint.kind() == EndpointKind::Practice)
+        self.roster.get(alias).is_some_and(|it| it.practice)
     }
 
     /// Whether every member is a practice model: its record is kept apart.
     pub fn is_practice_collection(&self, collection: &Collection) -> bool {
-        collection.members.iter().all(|alias| self.is_practice(alias))
+        self.roster.is_practice(&collection.members)
     }
 }
 

@@ -10,11 +10,11 @@ use plan::{
 };
 use serde_json::json;
 use wire::{
-    ApiError, Content, Dialect, Encoded, Kind, Member, Message, Notice, Origin, ReplyMode, Request, Role,
-    Route, Target, estimate_tokens,
+    ApiError, Dialect, Encoded, Kind, Member, Notice, Origin, ReplyMode, Request, Role, Route, Target,
+    estimate_tokens,
 };
 
-use super::reply::Outline;
+use super::{as_text::prompt_for_record, reply::Outline};
 use crate::{
     evidence::Held,
     gateway::Gateway,
@@ -178,10 +178,8 @@ impl Gateway {
         decide: impl FnOnce(&SeatingInput<'_>) -> Result<(Vec<Seat>, T), E>,
     ) -> Result<(Vec<(Seat, Held)>, T), E> {
         let now_ms = self.clock().now_ms();
-        let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
-        let barred = |model: &Model| panel.barred(model);
         let mut evidence = self.known().evidence();
-        let (seats, rest) = decide(&panel.input(&evidence, &unavailable, &barred, now_ms))?;
+        let (seats, rest) = self.by(&evidence, panel, now_ms, decide)?;
         let seats = seats
             .into_iter()
             .map(|seat| {
@@ -195,10 +193,19 @@ impl Gateway {
     /// Looks at what seating the panel would be decided by, without taking a seat.
     pub(crate) fn look<T>(&self, panel: &Panel, look: impl FnOnce(&SeatingInput<'_>) -> T) -> T {
         let now_ms = self.clock().now_ms();
+        self.by(&self.known().evidence(), panel, now_ms, look)
+    }
+
+    fn by<T>(
+        &self,
+        evidence: &Evidence,
+        panel: &Panel,
+        now_ms: i64,
+        decide: impl FnOnce(&SeatingInput<'_>) -> T,
+    ) -> T {
         let unavailable = |model: &Model| self.unavailable(&panel.snapshot, model, now_ms);
         let barred = |model: &Model| panel.barred(model);
-        let evidence = self.known().evidence();
-        look(&panel.input(&evidence, &unavailable, &barred, now_ms))
+        decide(&panel.input(evidence, &unavailable, &barred, now_ms))
     }
 
     /// The seats with the question in each one's dialect. Not to be called under the evidence's lock.
@@ -419,50 +426,6 @@ impl SeatPlan {
 
 fn lossy_view(notice: &Notice) -> LossyView {
     LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
-}
-
-/// The last user turn as the record keeps it: text as it is, images as placeholders.
-fn prompt_for_record(request: &Request) -> String {
-    let Some(message) = request.messages.iter().rev().find(|message| message.role == Role::User) else {
-        return String::new();
-    };
-    parts_for_record(message)
-}
-
-/// A turn as text, images as placeholders.
-pub(crate) fn parts_for_record(message: &Message) -> String {
-    let texts: Vec<String> = message
-        .parts
-        .iter()
-        .map(|part| match &part.content {
-            Content::Text(text) | Content::Refusal(text) => text.clone(),
-            Content::Image(image) => image.source.placeholder(),
-            content => format!("[{}]", content.kind()),
-        })
-        .collect();
-    texts.join("\n")
-}
-
-/// Every turn as the record keeps it: a JSON list of role and text.
-pub(crate) fn request_for_record(request: &Request) -> String {
-    let turns: Vec<serde_json::Value> = request
-        .messages
-        .iter()
-        .map(
-            |message| serde_json::json!({"role": role_name(message.role), "text": parts_for_record(message)}),
-        )
-        .collect();
-    serde_json::Value::Array(turns).to_string()
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::Developer => "developer",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
 }
 
 /// 404, with every collection there is, so that a caller learns what it can ask for.

@@ -7,11 +7,12 @@ use tokio::time::Instant;
 use wire::{ApiError, Class, Kind, Notice, Origin, UpstreamError, Usage, estimate_text_tokens};
 
 use super::{
-    ask::{SeatPlan, request_for_record, skipped_views},
+    as_text::request_for_record,
+    ask::{SeatPlan, skipped_views},
     put_together::PutTogether,
     reply::bench_object,
     run::{PanelEnd, Run, Update},
-    seat::{SeatEnd, kind_word},
+    seat::{SeatEnd, kind_word, round},
 };
 use crate::{
     alerts,
@@ -78,7 +79,7 @@ impl Run {
         }
         let failed = self.failure();
         let error = failed.as_ref().map(|error| error.message.clone());
-        let seconds = (self.begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
+        let seconds = round(self.begun.elapsed().as_secs_f64());
         let state = if failed.is_some() { PanelState::Failed } else { PanelState::Done };
         self.gateway.live().ended(&self.panel.id, |view| {
             view.state = state;

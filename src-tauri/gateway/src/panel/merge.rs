@@ -2,7 +2,7 @@
 
 use wire::{Message, Part, Request, Role};
 
-use super::{ask::parts_for_record, seat::SeatEnd};
+use super::{as_text::parts_for_record, seat::SeatEnd};
 use crate::view::{SeatStatus, SeatView};
 
 /// What the merger is told. Agreement is no proof, and a lone dissent is often what a panel was asked for.

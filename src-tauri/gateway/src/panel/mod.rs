@@ -1,5 +1,6 @@
 //! Panels: one prompt put to several seats.
 
+mod as_text;
 mod ask;
 mod failover;
 mod finish;

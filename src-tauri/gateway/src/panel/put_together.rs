@@ -27,30 +27,31 @@ pub(super) struct PutTogether {
 impl Run {
     pub(super) async fn put_together(&mut self, cancel: &CancellationToken) -> PutTogether {
         self.ended.sort_by_key(|end| end.order);
+        if self.gives_all() {
+            self.say(closing());
+            return self.every_answer_as("all");
+        }
         let answered: Vec<SeatView> = self
             .ended
             .iter()
             .filter(|end| end.view.status == SeatStatus::Ok)
             .map(|end| end.view.clone())
             .collect();
-        let asked_to_merge = self.panel.asking.reply == wire::ReplyMode::Merged;
-        match (asked_to_merge, answered.as_slice()) {
-            (false, _) => {
-                self.say(closing());
-                self.every_answer_as("all")
-            }
-            (true, []) => {
+        match answered.as_slice() {
+            [] => {
                 self.say(self.every_answer());
                 self.every_answer_as("merged")
             }
-            (true, [only]) => self.only(only),
-            (true, answers) => self.merge(answers, cancel).await,
+            [only] => self.only(only),
+            answers => self.merge(answers, cancel).await,
         }
     }
 
     fn every_answer_as(&self, reply: &'static str) -> PutTogether {
         let given = Given { reply, ..Given::default() };
-        PutTogether { given, text: self.every_answer(), merges: Vec::new() }
+        let streams = self.panel.asking.request.stream;
+        let text = if streams { String::new() } else { self.every_answer() };
+        PutTogether { given, text, merges: Vec::new() }
     }
 
     /// One answer needs no merging.

@@ -12,7 +12,7 @@ use super::{
     ask::{Panel, SeatPlan, Seated},
     markdown::{heading, section},
     picker,
-    seat::{SeatEnd, run_seat},
+    seat::{SeatEnd, round, run_seat},
 };
 use crate::{
     evidence::Held,
@@ -45,7 +45,8 @@ pub(crate) enum Update {
 }
 
 pub(crate) struct PanelEnd {
-    /// The whole reply's text, for a caller who does not stream; its sections stand in seating order.
+    /// The whole reply's text, for a caller who does not stream; its sections stand in seating order. One who
+    /// streams has been told every answer, and is not told it here.
     pub text: String,
     pub bench: Value,
     pub seats: Vec<SeatView>,
@@ -308,7 +309,7 @@ impl Run {
                 seat: open.seat.clone(),
                 view: SeatView {
                     status: SeatStatus::Late,
-                    seconds: Some((self.begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0),
+                    seconds: Some(round(self.begun.elapsed().as_secs_f64())),
                     ..open.view.clone()
                 },
                 error: None,
@@ -328,7 +329,7 @@ impl Run {
         }
     }
 
-    fn gives_all(&self) -> bool {
+    pub(super) fn gives_all(&self) -> bool {
         self.panel.asking.reply != ReplyMode::Merged
     }
 

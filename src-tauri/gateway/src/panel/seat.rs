@@ -224,7 +224,7 @@ pub(crate) fn kind_word(kind: SeatKind) -> &'static str {
 }
 
 /// Seconds to the millisecond.
-fn round(seconds: f64) -> f64 {
+pub(super) fn round(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }
 
