@@ -12,8 +12,6 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct Agent {
     pub name: String,
-    /// What its collections' names begin with.
-    pub collection: String,
     pub command: Vec<String>,
     pub environment: BTreeMap<String, String>,
     /// By their path in its home.
@@ -41,7 +39,6 @@ impl Agent {
         let texts = |value: &Value| value.as_object().into_iter().flatten().map(pair).collect();
         Agent {
             name: name.to_owned(),
-            collection: field("collection").as_str().unwrap_or(name).to_owned(),
             command: list(field("command")),
             environment: texts(field("environment")),
             files: texts(field("files")),

@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use crate::{
     agent::Agent,
-    lab::{self, ABLE, BUSY, Lab},
+    lab::{self, ABLE, BUSY, IDLE, Lab},
 };
 
 /// Reached only when an agent hangs.
@@ -31,7 +31,7 @@ pub async fn run(lab: &Lab, agent: &Agent, api: Api) -> Result<(), String> {
     let url =
         std::env::var("BENCH_DIRECT").map_or_else(|_| lab.gateway.http.url.clone(), |_| lab.upstream.root());
     let model = match std::env::var("BENCH_DIRECT") {
-        Ok(_) => lab::member(agent, api, ABLE[0]),
+        Ok(_) => lab::member(agent, api, ABLE),
         Err(_) => format!("bench/{}:route", lab::name(agent, api)),
     };
     let agent = agent.filled(&[
@@ -44,7 +44,7 @@ pub async fn run(lab: &Lab, agent: &Agent, api: Api) -> Result<(), String> {
     ]);
     let errand =
         Errand { mark: mark.clone(), steps: agent.steps.clone(), answer: format!("Done: {mark}-answer.") };
-    for role in ABLE {
+    for role in [ABLE, IDLE] {
         lab.upstream.model(&lab::member(&agent, api, role), errand.clone().script());
     }
     let ran = start(lab, &agent, home.path(), folder.path()).await;
@@ -114,12 +114,12 @@ impl Found<'_> {
         }
         must(self.file("trace.txt") == format!("{}\n", self.errand.mark), "the command did not run");
         must(self.file("note.txt") == EDITED, "the file was not edited");
-        let turns = self.turns(ABLE[0]);
+        let turns = self.turns(ABLE);
         must(
             turns.len() == self.errand.steps.len() + 1,
             "the first able member did not have every turn, once",
         );
-        must(self.turns(ABLE[1]).is_empty(), "the second able member had a turn");
+        must(self.turns(IDLE).is_empty(), "the second able member had a turn");
         for (at, request) in turns.iter().enumerate() {
             let results = self.api.turn(&request.json()).results;
             must(results.len() == at, &format!("turn {at} had {} results", results.len()));
@@ -163,7 +163,7 @@ impl Found<'_> {
             self.said(),
             self.complained()
         );
-        for role in [BUSY].into_iter().chain(ABLE) {
+        for role in [BUSY, ABLE, IDLE] {
             for request in self.lab.upstream.asked(&member(role)) {
                 let turn = self.api.turn(&request.json());
                 told += &format!(

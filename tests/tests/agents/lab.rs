@@ -12,10 +12,11 @@ use tokio::runtime::Runtime;
 
 use crate::{agent::Agent, errand};
 
-/// What is served in each collection, in its order: one that is always out of capacity, and two that could do the
+/// The members of each collection, in its order: one that is always out of capacity, and two that could do the
 /// errand.
 pub const BUSY: &str = "busy";
-pub const ABLE: [&str; 2] = ["first", "second"];
+pub const ABLE: &str = "able";
+pub const IDLE: &str = "idle";
 
 #[derive(Debug)]
 pub struct Lab {
@@ -49,7 +50,7 @@ impl Lab {
 
 /// The name of the agent's collection of this dialect, without `bench/`.
 pub fn name(agent: &Agent, api: Api) -> String {
-    format!("{}-{}", agent.collection, api.name())
+    format!("{}-{}", agent.name, api.name())
 }
 
 /// The alias and the served id of a member.
@@ -59,8 +60,7 @@ pub fn member(agent: &Agent, api: Api, role: &str) -> String {
 
 fn collection(scenario: Scenario, upstream: &Upstream, agent: &Agent, api: Api) -> Scenario {
     upstream.model(&member(agent, api, BUSY), Script::in_any(busy));
-    let roles = [BUSY].into_iter().chain(ABLE);
-    let members: Vec<String> = roles.map(|role| member(agent, api, role)).collect();
+    let members: Vec<String> = [BUSY, ABLE, IDLE].into_iter().map(|role| member(agent, api, role)).collect();
     // An endpoint each: one that asks for patience asks it for all of its models.
     let scenario = members.iter().fold(scenario, |scenario, member| {
         scenario
