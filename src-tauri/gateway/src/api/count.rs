@@ -7,7 +7,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use plan::Collection;
 use wire::{ApiError, Dialect, Kind, Member, Origin, Request, Route, Target, TokenCount, estimate_tokens};
 
-use super::{Call, panel, reply};
+use super::{
+    Call,
+    ask::{AskedFor, asked_for},
+    reply,
+};
 use crate::{setup::Snapshot, upstream};
 
 const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
@@ -23,8 +27,8 @@ pub(crate) async fn tokens(
     let counting = format.token_count().ok_or_else(counts_nothing)?;
     let request = format.decode_request(&counting.question(body)?, route)?;
     let snapshot = call.gateway.snapshot();
-    let (collection, _) = panel::known_collection(&snapshot, &request)?;
-    let (how, reply) = match only_member(call, &snapshot, collection, &request) {
+    let (AskedFor { collection, .. }, _) = asked_for(&snapshot, &request)?;
+    let (how, reply) = match only_member(call, &snapshot, &collection, &request) {
         Some((model, endpoint)) if endpoint.api == call.dialect => {
             let asking = Asking { counting, request: &request, body, features };
             (call.exact(&asking, model, endpoint).await).map(|reply| ("exact", reply))

@@ -63,6 +63,12 @@ impl Keeping {
         Ok(Some(Keeping { gateway: call.gateway.clone(), row }))
     }
 
+    /// Kept under the id that the member gave it, and its caller was told.
+    pub(crate) fn under(mut self, id: &str) -> Keeping {
+        id.clone_into(&mut self.row.id);
+        self
+    }
+
     /// Keeps the reply as its caller gets it, JSON. On disk before its last byte goes out, so that the next
     /// question finds it; a disk that is slow or full does not hold the reply back.
     pub(crate) async fn keep(self, reply: String) {
