@@ -32,8 +32,6 @@ use crate::{
 
 /// What is told of an endpoint's test.
 const TEST_CHARS: usize = 500;
-/// The most that the setting `conversation_minutes` can be: 30 days.
-const LONGEST_IDLE_MS: i64 = 30 * 24 * 3_600_000;
 
 /// How a gateway is opened.
 pub struct Options {
@@ -102,7 +100,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, known, conversations) =
+        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -113,7 +111,7 @@ impl Gateway {
                 data_dir,
                 program,
                 lock,
-                setup: SetupState::load(store.clone())?,
+                setup,
                 known,
                 conversations,
                 learned: Learned::default(),
@@ -318,7 +316,10 @@ impl Gateway {
     }
 }
 
-fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened, Known, Conversations), OpenError> {
+fn open_folder(
+    dir: &Path,
+    clock: Clock,
+) -> Result<(OwnerLock, Opened, SetupState, Known, Conversations), OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
         LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
         LockError::Io(source) => folder_error(dir, source),
@@ -327,9 +328,10 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened, Known, Co
     let now: store::Now = Arc::new(move || clock.now_ms());
     let opened = Store::open(OpenOptions { path: dir.to_owned(), now, max_pages: None })?;
     let known = Known::load(&opened.store)?;
-    // Which of them may go on is decided by the setting, when one is asked for.
-    let conversations = Conversations::load(&opened.store, now_ms - LONGEST_IDLE_MS)?;
-    Ok((lock, opened, known, conversations))
+    let setup = SetupState::load(opened.store.clone())?;
+    let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
+    let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
+    Ok((lock, opened, setup, known, conversations))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

@@ -15,6 +15,11 @@ impl Store {
         self.write(Waits::Yes, bytes, move |connection| turns::end(connection, &row))
     }
 
+    /// Tokens, in and out, that shadows of a collection have taken from an instant on.
+    pub fn shadow_tokens(&self, collection: &str, since_ms: i64) -> Result<u64, StoreError> {
+        self.0.readers.read(|connection| calls::shadow_tokens(connection, collection, since_ms))
+    }
+
     /// A shadow's call ended; its panel is the conversation. A conflict when its id was used before.
     pub fn shadow_ended(&self, row: CallRow, collection: String, shape: String) -> Ack<()> {
         self.write(Waits::Yes, row.answer.len(), move |connection| {

@@ -138,6 +138,26 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
     search::add(connection, Text::Answer, connection.last_insert_rowid(), &row.answer)
 }
 
+/// What shadows of a collection have taken. Those of one day are the newest rows: it reads back from the end.
+pub(crate) fn shadow_tokens(connection: &Connection, collection: &str, since_ms: i64) -> Result<u64, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind = ?1 AND collection = ?2, started_ms, coalesce(tokens_in, 0), coalesce(tokens_out, 0)
+         FROM calls ORDER BY seq DESC",
+    )?;
+    let mut rows = statement.query(params![SHADOW, collection])?;
+    let mut spent: u64 = 0;
+    while let Some(row) = rows.next()? {
+        // A call that began before and ended after stands among younger ones: a day has none so long.
+        if row.get::<_, i64>(1)? < since_ms.saturating_sub(3_600_000) {
+            break;
+        }
+        if row.get(0)? && row.get::<_, i64>(1)? >= since_ms {
+            spent = spent.saturating_add(from_db(row.get(2)?)).saturating_add(from_db(row.get(3)?));
+        }
+    }
+    Ok(spent)
+}
+
 /// A shadow's call, with its conversation's collection and shape. Its answer is not among what is searched: a hit is
 /// a panel.
 pub(crate) fn insert_shadow(
