@@ -107,8 +107,8 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
-            let features = count::features(call.dialect, request.headers());
-            count::tokens(call, &route, &features, &body::read(request).await?).await
+            let headers = request.headers().clone();
+            count::tokens(call, &route, &headers, &body::read(request).await?).await
         }
         Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
         Route::Response(id) => responses::one(call, &id, query).await,

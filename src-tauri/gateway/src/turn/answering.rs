@@ -238,3 +238,112 @@ fn too_long() -> UpstreamError {
     let message = "32 MB came before the answer began, or were one answer".to_owned();
     UpstreamError { class: Class::Other, status: None, message, retry_after: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use http::HeaderValue;
+    use wire::{Dialect, ReplyHead, Route};
+
+    use super::*;
+    use crate::origins::Origins;
+
+    const IDLE: Duration = Duration::from_secs(90);
+
+    fn piece(text: &str) -> Bytes {
+        Bytes::from(format!(
+            "data: {{\"id\":\"c\",\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{{text}}}}}]}}\n\n"
+        ))
+    }
+
+    fn answering(
+        api: Dialect,
+        body: impl futures_util::Stream<Item = Result<Bytes, SendError>> + Send + 'static,
+    ) -> Answering {
+        let question =
+            br#"{"model":"bench/x:route","stream":true,"messages":[{"role":"user","content":"q"}]}"#;
+        let request = wire::format(Dialect::Chat).decode_request(question, &Route::default()).unwrap();
+        let endpoint = catalog::Endpoint { api, ..catalog::Endpoint::new("fake", "http://127.0.0.1:1") };
+        let target = wire::Target::default();
+        let asked = Asked {
+            model: catalog::Model::new("alpha", "fake", "m"),
+            relayed: api == Dialect::Chat,
+            encoded: wire::format(api).encode_request(&request, &target),
+            endpoint,
+            member: wire::Member(1),
+            body: Bytes::new(),
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        let incoming = Incoming { status: 200, headers, body: body.boxed() };
+        let watch = Watch::new(Origins::new().listen(wire::Member(1), "c"), false, false);
+        Answering::new(asked, incoming, &request, watch, IDLE)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_member_that_says_nothing_is_given_up_after_its_time() {
+        let mut it = answering(Dialect::Chat, stream::pending());
+        let begun = Instant::now();
+        // Looked at again and again, as while keep-alives go out.
+        while !it.watch.is_over() {
+            let _ = tokio::time::timeout(Duration::from_secs(10), it.read()).await;
+        }
+        assert_eq!(begun.elapsed(), IDLE);
+        let error = it.watch.error.take().unwrap();
+        assert_eq!((error.class, error.message.as_str()), (Class::Timeout, "nothing came for 90 s"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_byte_gives_it_its_time_anew() {
+        let comments = stream::unfold(0, |n| async move {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            (n < 3).then(|| (Ok(Bytes::from_static(b": thinking\n\n")), n + 1))
+        });
+        let mut it = answering(Dialect::Chat, comments.chain(stream::pending()));
+        let begun = Instant::now();
+        while !it.watch.is_over() {
+            it.read().await;
+        }
+        // Three minutes of comments, a fourth step that ends the body.
+        assert_eq!(begun.elapsed(), Duration::from_secs(3 * 60) + IDLE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_whose_finish_has_come_is_whole_though_its_end_does_not_come() {
+        let said = stream::iter([Ok(piece("\"content\":\"a\"")), Ok(finish())]);
+        let mut it = answering(Dialect::Chat, said.chain(stream::pending()));
+        let begun = Instant::now();
+        while !it.watch.is_over() {
+            it.read().await;
+        }
+        assert_eq!(begun.elapsed(), AFTER_FINISH);
+        assert_eq!((it.watch.error.clone(), it.watch.finish), (None, Some(wire::Finish::Stop)));
+    }
+
+    fn finish() -> Bytes {
+        Bytes::from_static(b"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n")
+    }
+
+    #[tokio::test]
+    async fn what_came_together_goes_out_together() {
+        let said =
+            ["\"content\":\"a\"", "\"content\":\"b\"", "\"content\":\"c\""].map(|text| Ok(piece(text)));
+        let mut it = answering(Dialect::Chat, stream::iter(said).chain(stream::pending()));
+        it.read().await;
+        let mut encoder = wire::format(Dialect::Chat).encoder(ReplyHead::default());
+        let out = String::from_utf8(it.out(&mut *encoder)).unwrap();
+        assert_eq!(out.matches("data: ").count(), 3, "{out}");
+        assert_eq!(out.matches("\"model\":\"bench/x:route\"").count(), 3, "{out}");
+    }
+
+    #[tokio::test]
+    async fn a_cut_is_told_by_what_the_connection_says() {
+        let said = stream::iter([Ok(piece("\"content\":\"a\"")), Err(SendError::Reset)]);
+        let mut it = answering(Dialect::Chat, said);
+        while !it.watch.is_over() {
+            it.read().await;
+        }
+        assert_eq!(it.watch.error.as_ref().map(|error| error.class), Some(Class::Network));
+        assert!(it.error_is_untold());
+    }
+}

@@ -206,3 +206,70 @@ impl Conversation {
         !call.is_empty() && self.recorded.insert(call.to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+
+    fn view(id: &str) -> ConversationView {
+        let row = store::ConversationRow { id: id.to_owned(), ..store::ConversationRow::default() };
+        let open = OpenConversation { row, last_at_ms: 0, turns: 0, calls: Vec::new(), shadows: 0 };
+        Conversation::of(open).view
+    }
+
+    #[test]
+    fn two_first_turns_at_once_share_one_conversation_and_one_model() {
+        let mut known = Known::default();
+        let first = known.at_work("k", 0, HOUR, || view("a"));
+        assert_eq!(first.kept(), None);
+        assert_eq!(first.begin("alpha", 0), 1);
+        let second = known.at_work("k", 1, HOUR, || view("b"));
+        assert_eq!((second.view.id.as_str(), second.kept()), ("a", Some("alpha")));
+        assert_eq!(second.begin("alpha", 1), 2);
+        assert_eq!(known.running(), 2);
+        // The first choice failed: whoever answers has the conversation.
+        let it = known.get("k").unwrap();
+        assert_eq!(it.answered("beta", "fake"), "a.1");
+        assert_eq!(it.kept(), Some("beta"));
+        assert_eq!((it.answered("beta", "fake"), it.answered("alpha", "fake")), ("a.1".into(), "a.2".into()));
+        assert!(it.ended("a.1", 2), "it is new to the records");
+        assert!(!it.ended("a.1", 3), "and then it is not");
+        assert_eq!((known.running(), known.get("k").unwrap().view.running), (0, false));
+    }
+
+    #[test]
+    fn a_turn_that_nobody_answered_leaves_no_model_behind() {
+        let mut known = Known::default();
+        known.at_work("k", 0, HOUR, || view("a")).begin("alpha", 0);
+        let it = known.get("k").unwrap();
+        assert!(!it.ended("", 1));
+        assert_eq!(it.kept(), None);
+    }
+
+    #[test]
+    fn an_hour_without_a_turn_ends_it() {
+        let mut known = Known::default();
+        let it = known.at_work("k", 0, HOUR, || view("a"));
+        it.begin("alpha", 0);
+        it.answered("alpha", "fake");
+        known.end_if_over("k", 2 * HOUR, HOUR);
+        assert!(known.get("k").is_some(), "a turn that takes long is no silence");
+        known.get("k").unwrap().ended("a.1", 2 * HOUR);
+        known.end_if_over("k", 3 * HOUR, HOUR);
+        assert!(known.get("k").is_some(), "an hour to the millisecond is still within it");
+        known.end_if_over("k", 3 * HOUR + 1, HOUR);
+        assert_eq!(known.at_work("k", 3 * HOUR + 1, HOUR, || view("b")).view.id, "b");
+    }
+
+    #[test]
+    fn those_that_are_over_are_let_go_as_new_ones_come() {
+        let mut known = Known::default();
+        for n in 0..10_000_i64 {
+            known.at_work(&n.to_string(), n * 60_000, HOUR, || view("x"));
+        }
+        assert!(known.by_key.len() <= TIDY_AT * 2, "{}", known.by_key.len());
+        assert!(known.get("9999").is_some() && known.get("9950").is_some());
+    }
+}

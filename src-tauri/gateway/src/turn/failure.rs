@@ -114,3 +114,69 @@ pub(crate) fn nobody_answered(
     }
     error
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(class: Class, status: Option<u16>, wait: Option<u64>) -> Failed {
+        Failed::of(UpstreamError {
+            class,
+            status,
+            message: "said".to_owned(),
+            retry_after: wait.map(Duration::from_secs),
+        })
+    }
+
+    #[test]
+    fn what_passes_a_turn_on() {
+        for (class, status) in [
+            (Class::Paywalled, Some(402)),
+            (Class::Timeout, Some(408)),
+            (Class::Capacity, Some(409)),
+            (Class::Capacity, Some(429)),
+            (Class::Other, Some(500)),
+            (Class::Capacity, Some(503)),
+            (Class::Capacity, Some(529)),
+            (Class::SignIn, Some(401)),
+            (Class::SignIn, Some(403)),
+            (Class::NotFound, Some(404)),
+            (Class::TooLarge, Some(400)),
+            (Class::TooLarge, Some(413)),
+            (Class::Network, None),
+            (Class::Timeout, None),
+            (Class::Empty, None),
+            (Class::BadRequest, None),
+        ] {
+            assert!(failed(class, status, None).passes_on(), "{class:?} {status:?}");
+        }
+        for status in [400, 422] {
+            assert!(!failed(Class::BadRequest, Some(status), None).passes_on(), "{status}");
+        }
+    }
+
+    #[test]
+    fn the_last_one_is_asked_once_more_when_that_may_help() {
+        let after = |class, wait| failed(class, Some(429), wait).once_more_after().map(|it| it.as_secs());
+        assert_eq!(after(Class::Capacity, Some(5)), Some(5));
+        assert_eq!(after(Class::Capacity, Some(6)), None);
+        assert_eq!(after(Class::Capacity, None), None);
+        assert_eq!(failed(Class::Network, None, None).once_more_after(), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_everybody_failing_is() {
+        let limited = |wait| failed(Class::Capacity, Some(429), wait).error;
+        let large = || failed(Class::TooLarge, Some(400), None).error;
+        let busy = || failed(Class::Capacity, Some(529), None).error;
+        let told = |errors: &[UpstreamError]| {
+            let error = nobody_answered("core", &[], errors);
+            (error.kind.status(), error.retry_after.map(|wait| wait.as_secs()))
+        };
+        assert_eq!(told(&[limited(Some(40)), limited(None), limited(Some(7))]), (429, Some(7)));
+        assert_eq!(told(&[large(), large()]), (413, None));
+        for mixed in [vec![limited(Some(1)), large()], vec![busy(), limited(Some(1))], vec![]] {
+            assert_eq!(told(&mixed), (502, None), "{mixed:?}");
+        }
+    }
+}

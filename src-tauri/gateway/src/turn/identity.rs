@@ -46,8 +46,10 @@ pub(crate) fn key(collection: &str, caller: &str, request: &Request, headers: &H
 pub(crate) fn title(request: &Request) -> String {
     let mut title = String::new();
     // What an agent puts before the person's words is no title.
-    let said = first_user(request).filter(|text| !text.trim_start().starts_with('<'));
-    let mut texts = said.chain(first_user(request)).flat_map(str::split_whitespace);
+    let is_said = |text: &&str| !text.trim_start().starts_with('<');
+    let has_words = first_user(request).any(|text| is_said(&text));
+    let said = first_user(request).filter(|text| is_said(text) || !has_words);
+    let mut texts = said.flat_map(str::split_whitespace);
     while title.chars().count() < TITLE {
         let Some(word) = texts.next() else { break };
         if !title.is_empty() {

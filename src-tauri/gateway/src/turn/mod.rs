@@ -205,6 +205,19 @@ impl Turn {
     }
 }
 
+impl Gateway {
+    /// Whose the conversation is that this request belongs to.
+    pub(crate) fn kept_model(
+        &self,
+        collection: &Collection,
+        request: &Request,
+        headers: &HeaderMap,
+    ) -> Option<String> {
+        let key = identity::key(&collection.name, "local", request, headers);
+        self.conversations().lock().get(&key).and_then(|it| it.kept().map(str::to_owned))
+    }
+}
+
 /// What ordering the members looks at.
 struct Asks<'a> {
     gateway: &'a Gateway,
