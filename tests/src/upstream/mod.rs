@@ -4,7 +4,7 @@
 //! mark or reset the connection, and providers do all three.
 
 mod api;
-mod brain;
+mod errand;
 mod listing;
 mod replies;
 mod reply;
@@ -21,7 +21,7 @@ use std::{
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 pub use api::{Api, End};
-pub use brain::{ASIDE, Errand};
+pub use errand::Errand;
 pub use listing::Listing;
 pub use replies::{
     TOKENS_IN, answers, chunk, cut_after, cut_mid_chunk, echoes_key, empty, error_event, error_in_200, fails,

@@ -1,10 +1,10 @@
 //! The agents: how each is started, what it needs to be told, and which of its tools the errand takes.
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{collections::BTreeMap, fs};
 
 use bench_tests::{
     process::repository,
-    upstream::{Call, Input},
+    upstream::{Api, Call, Input},
 };
 use serde_json::Value;
 
@@ -19,60 +19,46 @@ pub struct Agent {
     pub steps: Vec<Call>,
 }
 
-/// Every agent. One that is `like` another has what it does not say itself from that one.
-pub fn all() -> Arc<Vec<Agent>> {
+/// An agent, and the dialect of the members it runs over.
+pub type Case = (Agent, Api);
+
+/// Every agent over every dialect, or those it names. One that is `like` another has what it does not say itself
+/// from that one.
+pub fn cases() -> Vec<Case> {
     let file = repository().join("tests/agents/agents.json");
     let all: Value = serde_json::from_str(&fs::read_to_string(file).expect("agents.json")).expect("JSON");
     let agents = all.as_object().expect("agents by name").iter();
-    Arc::new(
-        agents
-            .map(|(name, said)| {
-                let like = said["like"].as_str().map_or(&Value::Null, |like| &all[like]);
-                Agent::read(name, |field| said.get(field).unwrap_or(&like[field]))
-            })
-            .collect(),
-    )
+    agents
+        .flat_map(|(name, said)| {
+            let like = said["like"].as_str().map_or(&Value::Null, |like| &all[like]);
+            let agent = read(name, |field| said.get(field).unwrap_or(&like[field]));
+            let over = said["over"].as_array();
+            let tried = move |api: &Api| over.is_none_or(|over| over.iter().any(|name| name == api.name()));
+            Api::ALL.into_iter().filter(tried).map(move |api| (agent.clone(), api))
+        })
+        .collect()
 }
 
-impl Agent {
-    fn read<'a>(name: &str, field: impl Fn(&str) -> &'a Value) -> Agent {
-        let texts = |value: &Value| value.as_object().into_iter().flatten().map(pair).collect();
-        Agent {
-            name: name.to_owned(),
-            command: list(field("command")),
-            environment: texts(field("environment")),
-            files: texts(field("files")),
-            steps: field("steps").as_array().expect("steps").iter().map(step).collect(),
-        }
-    }
-
-    /// With every `{name}` of these replaced.
-    pub fn filled(&self, names: &[(&str, &str)]) -> Agent {
-        let fill = |text: &str| fill(text, names);
-        let fill_all = |texts: &BTreeMap<String, String>| {
-            texts.iter().map(|(name, text)| (name.clone(), fill(text))).collect()
-        };
-        Agent {
-            command: self.command.iter().map(|text| fill(text)).collect(),
-            environment: fill_all(&self.environment),
-            files: fill_all(&self.files),
-            steps: self.steps.iter().map(|step| filled(step, &fill)).collect(),
-            ..self.clone()
-        }
+fn read<'a>(name: &str, field: impl Fn(&str) -> &'a Value) -> Agent {
+    let texts = |value: &Value| value.as_object().into_iter().flatten().map(named_text).collect();
+    Agent {
+        name: name.to_owned(),
+        command: texts_of(field("command")),
+        environment: texts(field("environment")),
+        files: texts(field("files")),
+        steps: field("steps").as_array().expect("steps").iter().map(step).collect(),
     }
 }
 
-fn pair((name, value): (&String, &Value)) -> (String, String) {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        lines => list(lines).join("\n"),
-    };
+/// A text may be given as its lines.
+fn named_text((name, value): (&String, &Value)) -> (String, String) {
+    let text = value.as_str().map_or_else(|| texts_of(value).join("\n"), str::to_owned);
     (name.clone(), text)
 }
 
-fn list(value: &Value) -> Vec<String> {
+fn texts_of(list: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
-    value.as_array().expect("a list of texts").iter().map(text).collect()
+    list.as_array().expect("a list of texts").iter().map(text).collect()
 }
 
 fn step(said: &Value) -> Call {
@@ -83,24 +69,41 @@ fn step(said: &Value) -> Call {
     Call { tool: said["tool"].as_str().expect("a tool").to_owned(), input }
 }
 
-fn filled(step: &Call, fill: &impl Fn(&str) -> String) -> Call {
-    fn each(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
-        match value {
-            Value::String(text) => fill(text).into(),
-            Value::Array(values) => values.iter().map(|value| each(value, fill)).collect(),
-            Value::Object(fields) => {
-                fields.iter().map(|(name, value)| (name.clone(), each(value, fill))).collect()
-            }
-            other => other.clone(),
+impl Agent {
+    /// With every `{name}` of these replaced.
+    pub fn filled(&self, names: &[(&str, &str)]) -> Agent {
+        let fill = |text: &str| {
+            names
+                .iter()
+                .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        };
+        let fill_named = |texts: &BTreeMap<String, String>| {
+            texts.iter().map(|(name, text)| (name.clone(), fill(text))).collect()
+        };
+        let fill_step = |step: &Call| {
+            let input = match &step.input {
+                Input::Arguments(arguments) => Input::Arguments(filled(arguments, &fill)),
+                Input::Text(text) => Input::Text(fill(text)),
+            };
+            Call { tool: step.tool.clone(), input }
+        };
+        Agent {
+            name: self.name.clone(),
+            command: self.command.iter().map(|text| fill(text)).collect(),
+            environment: fill_named(&self.environment),
+            files: fill_named(&self.files),
+            steps: self.steps.iter().map(fill_step).collect(),
         }
     }
-    let input = match &step.input {
-        Input::Arguments(arguments) => Input::Arguments(each(arguments, fill)),
-        Input::Text(text) => Input::Text(fill(text)),
-    };
-    Call { tool: step.tool.clone(), input }
 }
 
-fn fill(text: &str, names: &[(&str, &str)]) -> String {
-    names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+fn filled(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => fill(text).into(),
+        Value::Array(values) => values.iter().map(|value| filled(value, fill)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), filled(value, fill))).collect()
+        }
+        other => other.clone(),
+    }
 }

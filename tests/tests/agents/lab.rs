@@ -1,19 +1,19 @@
-//! One upstream and one gateway for every errand: a collection for each agent and dialect, so that no errand's
-//! cool-downs and conversations reach another's.
+//! One upstream and one gateway for every errand: a collection for each, so that no errand's cool-downs and
+//! conversations reach another's.
 
 use std::path::PathBuf;
 
 use bench_tests::{
     Gateway, Reply, Scenario, Upstream,
-    upstream::{Api, Script},
+    upstream::{Api, Received, Script},
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::{agent::Agent, errand};
+use crate::{agent::Case, errand};
 
 /// The members of each collection, in its order: one that is always out of capacity, and two that could do the
-/// errand.
+/// errand, of which the second must never be asked to.
 pub const BUSY: &str = "busy";
 pub const ABLE: &str = "able";
 pub const IDLE: &str = "idle";
@@ -28,39 +28,41 @@ pub struct Lab {
 }
 
 impl Lab {
-    pub fn start(agents: &[Agent], programs: PathBuf) -> Lab {
+    pub fn start(cases: &[Case], programs: PathBuf) -> Lab {
         let runtime = Runtime::new().expect("a runtime");
         let (upstream, gateway) = runtime.block_on(async {
             let upstream = Upstream::start().await;
-            // A new conversation starts with the first member: the busy one.
-            let mut scenario = Scenario::new().setting("rotate", 0);
-            for (agent, api) in agents.iter().flat_map(|agent| Api::ALL.map(|api| (agent, api))) {
-                scenario = collection(scenario, &upstream, agent, api);
-            }
+            // Without rotation a new conversation starts with the first member: the busy one.
+            let scenario = Scenario::new().setting("rotate", 0);
+            let scenario = cases
+                .iter()
+                .enumerate()
+                .fold(scenario, |scenario, (number, (_, api))| collection(scenario, &upstream, number, *api));
             (upstream, scenario.start().await)
         });
         Lab { upstream, gateway, programs, runtime }
     }
 
-    /// Runs the agent's errand; what went wrong is told with all it said.
-    pub fn run(&self, agent: &Agent, api: Api) -> Result<(), String> {
-        self.runtime.block_on(errand::run(self, agent, api))
+    /// Runs an errand; what went wrong is told with all that was said.
+    pub fn run(&self, number: usize, case: &Case) -> Result<(), String> {
+        self.runtime.block_on(errand::run(self, number, case))
+    }
+
+    /// What this member of an errand's collection was asked.
+    pub fn asked(&self, role: &str, number: usize) -> Vec<Received> {
+        self.upstream.asked(&named(role, number))
     }
 }
 
-/// The name of the agent's collection of this dialect, without `bench/`.
-pub fn name(agent: &Agent, api: Api) -> String {
-    format!("{}-{}", agent.name, api.name())
+/// What a collection, or a member by its role, is called. It says nothing of makers and models: agents change what
+/// they do by such words.
+pub fn named(role: &str, number: usize) -> String {
+    format!("{role}-{number}")
 }
 
-/// The alias and the served id of a member.
-pub fn member(agent: &Agent, api: Api, role: &str) -> String {
-    format!("{role}-{}-{}", agent.name, api.name())
-}
-
-fn collection(scenario: Scenario, upstream: &Upstream, agent: &Agent, api: Api) -> Scenario {
-    upstream.model(&member(agent, api, BUSY), Script::in_any(busy));
-    let members: Vec<String> = [BUSY, ABLE, IDLE].into_iter().map(|role| member(agent, api, role)).collect();
+fn collection(scenario: Scenario, upstream: &Upstream, number: usize, api: Api) -> Scenario {
+    let members = [BUSY, ABLE, IDLE].map(|role| named(role, number));
+    upstream.model(&members[0], Script::in_any(busy));
     // An endpoint each: one that asks for patience asks it for all of its models.
     let scenario = members.iter().fold(scenario, |scenario, member| {
         scenario
@@ -69,10 +71,9 @@ fn collection(scenario: Scenario, upstream: &Upstream, agent: &Agent, api: Api) 
             .model(member, member, member)
             .facts(json!({"tools": true}))
     });
-    let members: Vec<&str> = members.iter().map(String::as_str).collect();
-    scenario.collection(&name(agent, api), &members)
+    scenario.collection(&named("work", number), &members.each_ref().map(String::as_str))
 }
 
-fn busy(api: Api, _: &bench_tests::upstream::Received) -> Reply {
+fn busy(api: Api, _: &Received) -> Reply {
     api.fails(429, "Slow down").header("retry-after", "600")
 }

@@ -1,6 +1,6 @@
 //! Real agents on the real gateway: each of `tests/agents/agents.json` runs an errand over members of every
 //! dialect, `agent::over_dialect`. The scripted model has it run a command, then edit a file with its own tool,
-//! then answers.
+//! then answers; before it a member that is out of capacity was asked.
 //!
 //! All errands share one upstream and one gateway, and run a few at once, each in a home and a folder of its own.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test binary fails by panicking")]
@@ -15,30 +15,30 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use bench_tests::{process::repository, upstream::Api};
+use bench_tests::process::repository;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use crate::{agent::Agent, lab::Lab};
+use crate::lab::Lab;
 
-/// How many run at once: they wait for their own start more than they work.
+/// How many run at once: they wait as much as they work.
 const AT_ONCE: usize = 3;
 
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
-    let agents = agent::all();
+    let cases = Arc::new(agent::cases());
+    // Installed and started when the first errand runs, so that a list of them needs neither.
     let lab = Arc::new(OnceLock::new());
-    let trials = agents.iter().flat_map(|agent| {
-        Api::ALL.into_iter().map(|api| {
-            let (agents, agent, lab) = (agents.clone(), agent.clone(), lab.clone());
-            Trial::test(format!("{}::over_{}", agent.name, api.name()), move || {
-                let lab = lab.get_or_init(|| Lab::start(&agents, install()));
-                lab.run(&agent, api).map_err(Failed::from)
-            })
+    let trials = (0..cases.len()).map(|number| {
+        let (cases, lab) = (cases.clone(), lab.clone());
+        let (agent, api) = &cases[number];
+        Trial::test(format!("{}::over_{}", agent.name, api.name()), move || {
+            let lab = lab.get_or_init(|| Lab::start(&cases, install()));
+            lab.run(number, &cases[number]).map_err(Failed::from)
         })
     });
-    let trials: Vec<Trial> = trials.collect();
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    // Its gateway ends with it.
     drop(lab);
     conclusion.exit();
 }

@@ -18,7 +18,7 @@ pub struct Errand {
 }
 
 /// What anything but the errand is answered with.
-pub const ASIDE: &str = "A small errand";
+const ASIDE: &str = "A small errand";
 
 impl Errand {
     /// Whether it is a request of the errand's own conversation: the person asked for it, and the tools are there.
