@@ -13,6 +13,7 @@
 //! The store knows no wire format and no clock: text and times are given to it.
 
 mod ack;
+mod ahead;
 mod backup;
 mod damage;
 mod error;

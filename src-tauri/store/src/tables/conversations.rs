@@ -3,6 +3,7 @@
 //! What is counted over its turns stands with the conversation, so that a list of them reads no turn.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Fault,
@@ -44,7 +45,8 @@ pub(crate) const STEPS: &[Step] = &[Step {
 }];
 
 /// A conversation as a turn leaves it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ConversationRow {
     /// `r20261129-154501-9f3a6c01`, unique.
     pub id: String,
