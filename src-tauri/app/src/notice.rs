@@ -53,7 +53,9 @@ impl Notices {
 
     /// Takes an alert that was raised at `now_ms`; answers with what to show at once, if anything.
     pub(crate) fn raise(&mut self, alert: &Alert, now_ms: i64) -> Option<Notice> {
-        if alert.kind == AlertKind::FailedOver && self.practice.contains(&alert.subject) {
+        if matches!(alert.kind, AlertKind::FailedOver | AlertKind::TurnFailedOver)
+            && self.practice.contains(&alert.subject)
+        {
             let first = !std::mem::replace(&mut self.practice_told, true);
             return first.then(|| Notice { body: PRACTICE.to_owned(), ..words(alert, 1) });
         }
@@ -106,6 +108,8 @@ fn words(alert: &Alert, times: usize) -> Notice {
         // One alone has all its words in one line; of several, the newest stands below.
         (AlertKind::FailedOver, 0 | 1) => alert.message.clone(),
         (AlertKind::FailedOver, n) => format!("{n} seats failed over in bench/{subject}"),
+        (AlertKind::TurnFailedOver, 0 | 1) => alert.message.clone(),
+        (AlertKind::TurnFailedOver, n) => format!("{n} turns failed over in bench/{subject}"),
         (AlertKind::KeyRefused, 0 | 1) => format!("{subject} refused its key"),
         (AlertKind::KeyRefused, n) => format!("{subject} refused its key {n} times"),
         (AlertKind::RecordingStopped, _) => "Recording stopped".to_owned(),
@@ -113,7 +117,7 @@ fn words(alert: &Alert, times: usize) -> Notice {
         (AlertKind::PortTaken, _) => format!("Port {subject} was taken"),
     };
     let page = match alert.kind {
-        AlertKind::PanelFailed | AlertKind::FailedOver => page::LIVE.to_owned(),
+        AlertKind::PanelFailed | AlertKind::FailedOver | AlertKind::TurnFailedOver => page::LIVE.to_owned(),
         AlertKind::KeyRefused => page::endpoint(subject),
         AlertKind::RecordingStopped | AlertKind::RecordsMoved | AlertKind::PortTaken => {
             page::SETTINGS.to_owned()

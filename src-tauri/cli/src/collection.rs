@@ -63,6 +63,9 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         when_too_large: if when_too_large.is_empty() { "refuse".to_owned() } else { when_too_large },
         reply: args.reply.clone(),
         merger: args.merger.clone(),
+        shadow: None,
+        shadow_share: None,
+        shadow_tokens: None,
     }
 }
 
@@ -133,6 +136,9 @@ mod tests {
             reply: "all".to_owned(),
             merger: None,
             when_too_large: "skip".to_owned(),
+            shadow: 0,
+            shadow_share: 1.0,
+            shadow_tokens: 0,
             practice: false,
         };
         let args = SaveCollection {
@@ -169,6 +175,9 @@ mod tests {
             reply: "merged".to_owned(),
             merger: None,
             when_too_large: "refuse".to_owned(),
+            shadow: 0,
+            shadow_share: 1.0,
+            shadow_tokens: 0,
             practice: false,
         };
         expect![[r#"

@@ -137,6 +137,13 @@ pub struct CollectionView {
     pub reply: String,
     pub merger: Option<String>,
     pub when_too_large: String,
+    /// Other members that a routed turn is also put to: 0 is none.
+    pub shadow: u32,
+    /// 0–1
+    pub shadow_share: f64,
+    /// Tokens a day; 0 is no limit.
+    #[ts(type = "number")]
+    pub shadow_tokens: u64,
     /// Every member is a practice model.
     pub practice: bool,
 }
@@ -281,6 +288,18 @@ pub struct SaveCollection {
     #[serde(default)]
     #[ts(optional)]
     pub merger: Option<String>,
+    /// 0 to 3; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub shadow: Option<u32>,
+    /// 0–1; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub shadow_share: Option<f64>,
+    /// Tokens a day, 0 for no limit; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional, type = "number")]
+    pub shadow_tokens: Option<u64>,
 }
 
 /// A panel as it would be seated now: of a collection, or of one being edited.

@@ -225,7 +225,7 @@ impl Gateway {
     /// Everything that happens from here on, after a snapshot of what is.
     pub fn events(&self) -> Events {
         let gateway = self.clone();
-        let ended = Arc::new(move || gateway.panels(None, 30).unwrap_or_default());
+        let ended = Arc::new(move || gateway.recent());
         Events::new(self.inner.live.clone(), ended, self.inner.stopping.clone())
     }
 

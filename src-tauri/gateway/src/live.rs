@@ -12,11 +12,14 @@ use std::{
 use tokio::sync::broadcast;
 
 use crate::view::{
-    Alert, AlertKind, FailedOverView, LiveEvent, PanelState, PanelView, SeatView, SkippedView, VerdictView,
+    Alert, AlertKind, ConversationView, FailedOverView, LiveEvent, PanelState, PanelView, SeatView,
+    SkippedView, TurnView, VerdictView,
 };
 
 /// Events a slow listener may lag behind before it is told it missed some.
 const BACKLOG: usize = 2_048;
+/// Conversations that are shown at once; the records have the others.
+const CONVERSATIONS: usize = 50;
 
 #[derive(Clone)]
 pub(crate) struct Live {
@@ -26,14 +29,20 @@ pub(crate) struct Live {
 struct Inner {
     /// Running panels, and ended ones until they are on disk. Newest first.
     panels: VecDeque<PanelView>,
+    /// Those that a turn began in since the start, bounded. The newest turn first.
+    conversations: VecDeque<ConversationView>,
     alerts: Vec<Alert>,
     sender: broadcast::Sender<LiveEvent>,
 }
 
 impl Live {
     pub(crate) fn new() -> Live {
-        let inner =
-            Inner { panels: VecDeque::new(), alerts: Vec::new(), sender: broadcast::channel(BACKLOG).0 };
+        let inner = Inner {
+            panels: VecDeque::new(),
+            conversations: VecDeque::new(),
+            alerts: Vec::new(),
+            sender: broadcast::channel(BACKLOG).0,
+        };
         Live { inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -88,6 +97,27 @@ impl Live {
         change(seat);
         let seat = seat.clone();
         inner.send(LiveEvent::SeatChanged { panel: panel.to_owned(), seat });
+    }
+
+    /// A turn began, passed to another model, or ended.
+    pub(crate) fn turn(&self, conversation: ConversationView, turn: impl FnOnce() -> TurnView) {
+        let mut inner = self.lock();
+        inner.conversations.retain(|known| known.id != conversation.id);
+        inner.conversations.truncate(CONVERSATIONS - 1);
+        inner.conversations.push_front(conversation.clone());
+        if inner.sender.receiver_count() > 0 {
+            let (conversation, turn) = (Box::new(conversation), Box::new(turn()));
+            inner.send(LiveEvent::TurnChanged { conversation, turn });
+        }
+    }
+
+    /// A verdict on a routed call; its event is the caller's.
+    pub(crate) fn routed_verdict(&self, call: &str, verdict: Option<VerdictView>) {
+        let mut inner = self.lock();
+        let calls = inner.conversations.iter_mut().flat_map(|it| &mut it.calls);
+        if let Some(routed) = calls.into_iter().find(|routed| routed.call == call) {
+            routed.verdict = verdict;
+        }
     }
 
     /// A verdict on a call of a panel that is still in memory; its event is the caller's.
@@ -149,9 +179,13 @@ impl Live {
     }
 
     /// What is live now and everything from here on, in one step.
-    fn watch(&self) -> (Vec<PanelView>, Vec<Alert>, broadcast::Receiver<LiveEvent>) {
+    fn watch(&self) -> (Recent, Vec<Alert>, broadcast::Receiver<LiveEvent>) {
         let inner = self.lock();
-        (inner.panels.iter().cloned().collect(), inner.alerts.clone(), inner.sender.subscribe())
+        let recent = Recent {
+            panels: inner.panels.iter().cloned().collect(),
+            conversations: inner.conversations.iter().cloned().collect(),
+        };
+        (recent, inner.alerts.clone(), inner.sender.subscribe())
     }
 }
 
@@ -167,11 +201,18 @@ impl Inner {
     }
 }
 
+/// Panels and conversations, newest first.
+#[derive(Default)]
+pub(crate) struct Recent {
+    pub panels: Vec<PanelView>,
+    pub conversations: Vec<ConversationView>,
+}
+
 /// A subscription. Its first event is a snapshot; after a `missed` another snapshot follows.
 pub struct Events {
     live: Live,
-    /// Ended panels from the store, for snapshots.
-    ended: Arc<dyn Fn() -> Vec<PanelView> + Send + Sync>,
+    /// What the store has, for snapshots.
+    ended: Arc<dyn Fn() -> Recent + Send + Sync>,
     state: State,
     closing: tokio_util::sync::CancellationToken,
 }
@@ -184,7 +225,7 @@ enum State {
 impl Events {
     pub(crate) fn new(
         live: Live,
-        ended: Arc<dyn Fn() -> Vec<PanelView> + Send + Sync>,
+        ended: Arc<dyn Fn() -> Recent + Send + Sync>,
         closing: tokio_util::sync::CancellationToken,
     ) -> Events {
         Events { live, ended, state: State::Snapshot, closing }
@@ -209,15 +250,19 @@ impl Events {
     }
 
     async fn snapshot(&mut self) -> LiveEvent {
-        let (mut panels, alerts, receiver) = self.live.watch();
+        let (Recent { mut panels, mut conversations }, alerts, receiver) = self.live.watch();
         self.state = State::Following(receiver);
         let ended = self.ended.clone();
         let stored = tokio::task::spawn_blocking(move || ended()).await.unwrap_or_default();
         // A live panel comes first and wins: the store may hold it as it was when it began.
-        panels.extend(stored);
+        panels.extend(stored.panels);
+        conversations.extend(stored.conversations);
         let mut seen = std::collections::HashSet::new();
         panels.retain(|panel| seen.insert(panel.id.clone()));
         panels.sort_by(|a, b| b.at.cmp(&a.at));
-        LiveEvent::Snapshot { panels, alerts }
+        conversations.retain(|conversation| seen.insert(conversation.id.clone()));
+        conversations.sort_by(|a, b| b.last_at.cmp(&a.last_at));
+        conversations.truncate(CONVERSATIONS);
+        LiveEvent::Snapshot { panels, alerts, conversations }
     }
 }

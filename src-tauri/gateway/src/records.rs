@@ -12,6 +12,7 @@ use store::{
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
+    live::Recent,
     view::{LiveEvent, PanelState, PanelView, Recording, SeatKind, SeatStatus, SeatView, VerdictView},
 };
 
@@ -39,6 +40,11 @@ impl Gateway {
     pub fn panels(&self, before: Option<&str>, limit: u32) -> Result<Vec<PanelView>, StoreError> {
         let stored = self.store().panels(before, limit)?;
         Ok(stored.into_iter().map(|panel| self.panel_view(panel)).collect())
+    }
+
+    /// What a listener is told first. Blocks.
+    pub(crate) fn recent(&self) -> Recent {
+        Recent { panels: self.panels(None, 30).unwrap_or_default(), conversations: Vec::new() }
     }
 
     /// One panel: as it runs, or from the records.

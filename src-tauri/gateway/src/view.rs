@@ -1,7 +1,13 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
+mod turns;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+pub use turns::{
+    CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
+};
 
 /// A panel, running or ended.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -181,7 +187,7 @@ pub struct PreviewGroup {
 }
 
 /// One field of the question that did not reach a member as it was sent.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct LossyView {
     /// As the caller named it: `temperature`, `messages[2].content[0]`.
     pub field: String,
@@ -228,6 +234,8 @@ pub enum AlertKind {
     PanelFailed,
     /// A seat passed to a stand-in. It never stands: it is told once, as [`LiveEvent::Noticed`].
     FailedOver,
+    /// A turn passed to another model. Told once too; its subject is the collection.
+    TurnFailedOver,
     /// A provider refused an endpoint's key.
     KeyRefused,
     RecordingStopped,
@@ -246,6 +254,8 @@ pub enum LiveEvent {
     Snapshot {
         panels: Vec<PanelView>,
         alerts: Vec<Alert>,
+        /// Routed conversations, the newest turn first.
+        conversations: Vec<ConversationView>,
     },
     PanelStarted {
         panel: PanelView,
@@ -282,6 +292,11 @@ pub enum LiveEvent {
     },
     PanelEnded {
         panel: PanelView,
+    },
+    /// A turn began, passed to another model, or ended; a shadow of it ended.
+    TurnChanged {
+        conversation: Box<ConversationView>,
+        turn: Box<TurnView>,
     },
     /// A verdict was given (`verdict`) or withdrawn (`null`), by whatever way.
     VerdictChanged {

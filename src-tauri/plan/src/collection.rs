@@ -30,6 +30,15 @@ pub struct Collection {
     pub merger: Option<String>,
     #[serde(default)]
     pub when_too_large: WhenTooLarge,
+    /// How many other members a routed turn is also put to, once its caller has been answered: 0 to 3.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shadow: u32,
+    /// 0–1: the part of turns that are put to shadows.
+    #[serde(default = "every", skip_serializing_if = "is_every")]
+    pub shadow_share: f64,
+    /// Tokens that shadows may take in a day, in and out together; 0 is no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shadow_tokens: u64,
 }
 
 /// What becomes of a panel when the prompt does not fit a member's window.
@@ -124,6 +133,12 @@ pub fn check_collection(
     {
         wrong("merger".into(), format!("no model \"{merger}\""));
     }
+    if collection.shadow > MOST_SHADOWS {
+        wrong("shadow".into(), format!("0 to {MOST_SHADOWS}, not {}", collection.shadow));
+    }
+    if !(0.0..=1.0).contains(&collection.shadow_share) {
+        wrong("shadow_share".into(), format!("0 to 1, not {}", collection.shadow_share));
+    }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -135,10 +150,24 @@ pub fn valid_collection_name(name: &str) -> bool {
 
 const LONGEST_DESCRIPTION: usize = 300;
 const MOST_TAGS: usize = 8;
+const MOST_SHADOWS: u32 = 3;
 const LONGEST_TAG: usize = 24;
 
 fn all() -> ReplyMode {
     ReplyMode::All
+}
+
+fn every() -> f64 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_every(share: &f64) -> bool {
+    *share == every()
+}
+
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn none_if_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -157,6 +186,9 @@ impl Collection {
             reply: ReplyMode::All,
             merger: None,
             when_too_large: WhenTooLarge::default(),
+            shadow: 0,
+            shadow_share: 1.0,
+            shadow_tokens: 0,
         }
     }
 }

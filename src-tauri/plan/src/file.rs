@@ -40,6 +40,12 @@ pub struct NamedSettings {
     pub panel_on_hangup: Option<OnHangup>,
     pub keep_text_days: Option<u32>,
     pub responses_days: Option<u32>,
+    pub rotate: Option<f64>,
+    pub conversation_minutes: Option<u32>,
+    pub show_reasoning_early: Option<bool>,
+    pub route_on_hangup: Option<OnHangup>,
+    pub keep_route_text: Option<bool>,
+    pub list_models: Option<bool>,
 }
 
 /// Reads a set-up file. Every section but `version` may be absent.
@@ -71,6 +77,12 @@ impl NamedSettings {
             panel_on_hangup: self.panel_on_hangup.unwrap_or(current.panel_on_hangup),
             keep_text_days: self.keep_text_days.unwrap_or(current.keep_text_days),
             responses_days: self.responses_days.unwrap_or(current.responses_days),
+            rotate: self.rotate.unwrap_or(current.rotate),
+            conversation_minutes: self.conversation_minutes.unwrap_or(current.conversation_minutes),
+            show_reasoning_early: self.show_reasoning_early.unwrap_or(current.show_reasoning_early),
+            route_on_hangup: self.route_on_hangup.unwrap_or(current.route_on_hangup),
+            keep_route_text: self.keep_route_text.unwrap_or(current.keep_route_text),
+            list_models: self.list_models.unwrap_or(current.list_models),
         }
     }
 }

@@ -4,9 +4,19 @@ use jiff::Timestamp;
 ///
 /// The random part tells panels of one second apart. A time outside the years 0 to 9999 is the epoch.
 pub fn panel_id(unix_ms: i64, random: u32) -> String {
+    id('p', unix_ms, random)
+}
+
+/// `r<YYYYMMDD>-<HHMMSS>-<8 hex>`, UTC: a routed conversation. Its calls are `<conversation>.1`, `.2`, …: one for each
+/// model that answered in it; a shadow's is `<conversation>.1.s1`.
+pub fn conversation_id(unix_ms: i64, random: u32) -> String {
+    id('r', unix_ms, random)
+}
+
+fn id(kind: char, unix_ms: i64, random: u32) -> String {
     let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     let time = if time < Timestamp::UNIX_EPOCH { Timestamp::UNIX_EPOCH } else { time };
-    format!("p{}-{random:08x}", time.strftime("%Y%m%d-%H%M%S"))
+    format!("{kind}{}-{random:08x}", time.strftime("%Y%m%d-%H%M%S"))
 }
 
 /// `<panel>.<seat>`: `p20261129-154501-9f3a6c01.member1`. What a verdict is about.
@@ -51,6 +61,12 @@ mod tests {
             assert_eq!(id, wanted);
             assert!(valid_panel_id(&id), "{id}");
         }
+    }
+
+    #[test]
+    fn a_conversation_is_told_from_a_panel_by_its_first_letter() {
+        assert_eq!(conversation_id(1_795_967_101_999, 0x9f3a_6c01), "r20261129-154501-9f3a6c01");
+        assert!(!valid_panel_id("r20261129-154501-9f3a6c01"));
     }
 
     #[test]

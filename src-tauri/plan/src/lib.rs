@@ -17,6 +17,7 @@ mod router;
 mod seating;
 mod setup;
 mod shape;
+mod turn;
 
 pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection, valid_collection_name};
 pub use cooldown::{Cooldowns, Cooling, Place, Reach};
@@ -35,3 +36,4 @@ pub use seating::{
 };
 pub use setup::{OnHangup, SETUP_VERSION, Settings, Setup, SetupError};
 pub use shape::{ChosenShape, Shape, ShapeRule, Shapes};
+pub use turn::{Candidate, TurnInput, TurnOrder, turn_order};

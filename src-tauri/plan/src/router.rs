@@ -217,7 +217,7 @@ pub(crate) fn standing(record: &Record, shape: &Shape, paid: bool) -> String {
 }
 
 /// A time span in the largest unit that fits: `12 days`.
-fn span(ms: i64) -> String {
+pub(crate) fn span(ms: i64) -> String {
     let minutes = ms.max(0) / 60_000;
     let (count, unit) = match minutes {
         0 => return "less than a minute".to_owned(),

@@ -21,7 +21,7 @@ pub struct Setup {
     pub settings: Settings,
 }
 
-/// Settings with their defaults and bounds (panel.md §1, §5).
+/// Settings with their defaults and bounds (panel.md §1, §5; route.md §2–§4, §6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
@@ -43,6 +43,18 @@ pub struct Settings {
     pub keep_text_days: u32,
     /// Days that a response can be gone on from by its id.
     pub responses_days: u32,
+    /// 0–1: the part of new conversations that begin with the member whose last work is oldest.
+    pub rotate: f64,
+    /// Minutes without a turn after which a conversation is over and a new one is ranked afresh.
+    pub conversation_minutes: u32,
+    /// Reasoning goes to the caller as it comes; a turn that has shown it cannot fail over any more.
+    pub show_reasoning_early: bool,
+    /// What a turn does when its caller hangs up.
+    pub route_on_hangup: OnHangup,
+    /// Keep the text of turns, not only their counts.
+    pub keep_route_text: bool,
+    /// Model lists hold each model beside the collections, as `bench/model/<alias>`.
+    pub list_models: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
@@ -68,7 +80,11 @@ impl Settings {
             ("explorer_grace", self.explorer_grace, 0, 3_600),
             ("keep_text_days", self.keep_text_days, 1, 36_500),
             ("responses_days", self.responses_days, 1, 36_500),
+            ("conversation_minutes", self.conversation_minutes, 1, 43_200),
         ];
+        if !(0.0..=1.0).contains(&self.rotate) {
+            return Err(FieldError::new("rotate", format!("0 to 1, not {}", self.rotate)));
+        }
         match bounds.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
             Some((name, value, least, most)) => {
                 Err(FieldError::new(name, format!("{least} to {most}, not {value}")))
@@ -119,6 +135,12 @@ impl Default for Settings {
             panel_on_hangup: OnHangup::Finish,
             keep_text_days: 90,
             responses_days: 30,
+            rotate: 0.25,
+            conversation_minutes: 60,
+            show_reasoning_early: false,
+            route_on_hangup: OnHangup::Cancel,
+            keep_route_text: false,
+            list_models: false,
         }
     }
 }
@@ -157,6 +179,12 @@ mod tests {
             (Settings { idle_seconds: 3_601, ..Settings::default() }, "idle_seconds: 5 to 3600, not 3601"),
             (Settings { keep_text_days: 0, ..Settings::default() }, "keep_text_days: 1 to 36500, not 0"),
             (Settings { responses_days: 0, ..Settings::default() }, "responses_days: 1 to 36500, not 0"),
+            (Settings { rotate: 1.5, ..Settings::default() }, "rotate: 0 to 1, not 1.5"),
+            (Settings { rotate: f64::NAN, ..Settings::default() }, "rotate: 0 to 1, not NaN"),
+            (
+                Settings { conversation_minutes: 0, ..Settings::default() },
+                "conversation_minutes: 1 to 43200, not 0",
+            ),
         ];
         for (settings, wanted) in cases {
             assert_eq!(settings.check().expect_err(wanted).to_string(), wanted);

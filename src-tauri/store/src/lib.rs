@@ -38,6 +38,7 @@ pub use crate::{
     tables::{
         audit::{AuditEntry, AuditRow},
         calls::{CallRow, StoredCall},
+        conversations::{ConversationRow, OpenConversation, StoredConversation, TurnRow},
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
         record::{AliasRecord, RecordFilter, ShapeRecord},
         responses::{Conversation, ResponseRow},

@@ -61,6 +61,7 @@ export type Alert = {
 export type AlertKind =
   | "panel_failed"
   | "failed_over"
+  | "turn_failed_over"
   | "key_refused"
   | "recording_stopped"
   | "records_moved"
@@ -101,6 +102,18 @@ export type CallId = {
   call: string;
 };
 
+export type CandidateView = {
+  alias: string;
+  /** In words and counts; `no evidence yet` when there is none. */
+  why: string;
+  /** Verdicts on this shape, then on all: useful of judged. */
+  useful: number;
+  judged: number;
+  useful_overall: number;
+  judged_overall: number;
+  offloads: number;
+};
+
 /** Codes exist only where the window or the command line branches on them. */
 export type Code =
   | "bad_input"
@@ -121,6 +134,12 @@ export type CollectionView = {
   reply: string;
   merger: string | null;
   when_too_large: string;
+  /** Other members that a routed turn is also put to: 0 is none. */
+  shadow: number;
+  /** 0–1 */
+  shadow_share: number;
+  /** Tokens a day; 0 is no limit. */
+  shadow_tokens: number;
   /** Every member is a practice model. */
   practice: boolean;
 };
@@ -132,6 +151,39 @@ export type ControlError = {
   message: string;
   /** The field of the arguments, when one is at fault: `name`, `members[2]`. */
   field: string | null;
+};
+
+/** An agent's session with a collection. */
+export type ConversationView = {
+  /** `r20261129-154501-9f3a6c01` */
+  id: string;
+  /** The collection's bare name; `model/<alias>` where a model was asked for by its name. */
+  collection: string;
+  /** The first turn, and the newest one's beginning or end: RFC 3339, UTC. */
+  at: string;
+  last_at: string;
+  /** Who asks: a client's short name (`claude-cli`, `codex_exec`). */
+  client: string;
+  /** The beginning of the first user message. */
+  title: string;
+  /** Whose it is now; empty until somebody has answered. */
+  alias: string;
+  /** A turn is on its way. */
+  running: boolean;
+  turns: number;
+  tool_calls: number;
+  /** Turns that another model took over. */
+  failed_over: number;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  /** US dollars, of the turns whose cost is known. */
+  cost: number | null;
+  cost_unknown: number;
+  /** How the newest turn that ended did. */
+  status: TurnStatus;
+  /** Its models' calls, oldest first, then shadows: what a verdict is about. */
+  calls: Array<RoutedCall>;
+  practice: boolean;
 };
 
 export type EndpointKind = "provider" | "aggregator" | "hub" | "local" | "practice";
@@ -254,7 +306,10 @@ export type ListedModel = {
  * second question and misses nothing.
  */
 export type LiveEvent =
-  | { type: "snapshot"; panels: Array<PanelView>; alerts: Array<Alert> }
+  | { type: "snapshot"; panels: Array<PanelView>; alerts: Array<Alert>; /**
+ * Routed conversations, the newest turn first.
+ */
+conversations: Array<ConversationView> }
   | { type: "panel_started"; panel: PanelView }
   | { type: "seat_delta"; panel: string; call: string; at: number; text: string }
   | { type: "seat_added"; panel: string; seat: SeatView }
@@ -262,6 +317,7 @@ export type LiveEvent =
   | { type: "seat_failed_over"; panel: string; failed_over: FailedOverView }
   | { type: "seat_changed"; panel: string; seat: SeatView }
   | { type: "panel_ended"; panel: PanelView }
+  | { type: "turn_changed"; conversation: ConversationView; turn: TurnView }
   | { type: "verdict_changed"; panel: string; call: string; verdict: VerdictView | null; owed: number }
   | { type: "setup_changed" }
   | { type: "missed" }
@@ -477,6 +533,20 @@ export type Retired = {
   why: string;
 };
 
+/** One model's work in a conversation. */
+export type RoutedCall = {
+  /** `<conversation>.1`; a shadow's is `<conversation>.1.s1`. */
+  call: string;
+  alias: string;
+  endpoint: string;
+  /** It answered in the background; its caller never saw it. */
+  shadow: boolean;
+  status: TurnStatus;
+  /** A shadow's answer; empty for the turns' own. */
+  answer: string;
+  verdict: VerdictView | null;
+};
+
 export type SaveCollection = {
   /** The collection being edited; `null` makes a new one. */
   was: string | null;
@@ -491,6 +561,12 @@ export type SaveCollection = {
   reply?: string;
   /** An alias, or empty for none; absent keeps what is there. */
   merger?: string;
+  /** 0 to 3; absent keeps what is there. */
+  shadow?: number;
+  /** 0–1; absent keeps what is there. */
+  shadow_share?: number;
+  /** Tokens a day, 0 for no limit; absent keeps what is there. */
+  shadow_tokens?: number;
 };
 
 /** Add or change an endpoint; the name says which. */
@@ -575,7 +651,7 @@ export type SetKey = {
   key: string;
 };
 
-/** Settings with their defaults and bounds (panel.md §1, §5). */
+/** Settings with their defaults and bounds (panel.md §1, §5; route.md §2–§4, §6). */
 export type Settings = {
   /** 1–10 seats a panel. */
   max_calls: number;
@@ -595,6 +671,18 @@ export type Settings = {
   keep_text_days: number;
   /** Days that a response can be gone on from by its id. */
   responses_days: number;
+  /** 0–1: the part of new conversations that begin with the member whose last work is oldest. */
+  rotate: number;
+  /** Minutes without a turn after which a conversation is over and a new one is ranked afresh. */
+  conversation_minutes: number;
+  /** Reasoning goes to the caller as it comes; a turn that has shown it cannot fail over any more. */
+  show_reasoning_early: boolean;
+  /** What a turn does when its caller hangs up. */
+  route_on_hangup: OnHangup;
+  /** Keep the text of turns, not only their counts. */
+  keep_route_text: boolean;
+  /** Model lists hold each model beside the collections, as `bench/model/<alias>`. */
+  list_models: boolean;
 };
 
 export type SetupText = {
@@ -638,6 +726,61 @@ export type Status = {
   alerts: Array<Alert>;
 };
 
+/** A member that could not answer, before the caller had seen anything of it. */
+export type TurnFailedOver = {
+  from: string;
+  /** Empty when nobody took over. */
+  to: string;
+  why: string;
+};
+
+export type TurnStatus = "running" | "ok" | "empty" | "error" | "cancelled";
+
+/** One request of a conversation. */
+export type TurnView = {
+  conversation: string;
+  /** From 1. */
+  turn: number;
+  /** RFC 3339, UTC. */
+  at: string;
+  /** The call of the model that answered; empty when nobody did. */
+  call: string;
+  /** Who answered, else who was tried last. */
+  alias: string;
+  endpoint: string;
+  served: string;
+  /** The model the provider says answered, where it says so. */
+  served_as: string | null;
+  /** The caller's API and the member's: `anthropic`, `chat`, … */
+  api: string;
+  member_api: string;
+  status: TurnStatus;
+  /** Whole time, once ended. */
+  seconds: number | null;
+  first_token_s: number | null;
+  tool_calls: number;
+  /** `stop`, `length`, `content_filter`, `tool_calls` */
+  finish: string | null;
+  /** Cache included. */
+  tokens_in: number | null;
+  tokens_out: number | null;
+  tokens_reasoning: number | null;
+  cache_read: number | null;
+  cache_write: number | null;
+  /** US dollars; `null` where the price or the usage is not known. */
+  cost: number | null;
+  overhead_ms: number;
+  /** Redacted; empty when it answered. */
+  error: string;
+  failed_over: Array<TurnFailedOver>;
+  skipped: Array<SkippedView>;
+  lossy: Array<LossyView>;
+  why: WhyThisModel;
+  /** The caller's messages and the answer, where they are kept (setting `keep_route_text`); else empty. */
+  question: string;
+  answer: string;
+};
+
 /** A person's judgement of a call. */
 export type VerdictView = {
   call: string;
@@ -647,4 +790,12 @@ export type VerdictView = {
   false: Array<string>;
   /** RFC 3339, UTC. */
   at: string;
+};
+
+/** How a turn's members were ordered. */
+export type WhyThisModel = {
+  /** `the conversation's model`, `best record`, `rotation: never asked`, … */
+  by: string;
+  /** In the order in which they would be tried. */
+  candidates: Array<CandidateView>;
 };

@@ -22,7 +22,9 @@ pub(super) fn state(pulse: &Pulse) -> String {
         }
         (Some((AlertKind::RecordingStopped, _)), _) => "Recording stopped".to_owned(),
         (Some((AlertKind::RecordsMoved, _)), _) => "Damaged records were moved aside".to_owned(),
-        (Some((AlertKind::PortTaken | AlertKind::FailedOver, _)) | None, 0) => "No panel running".to_owned(),
+        (Some((AlertKind::PortTaken | AlertKind::FailedOver | AlertKind::TurnFailedOver, _)) | None, 0) => {
+            "No panel running".to_owned()
+        }
         (_, 1) => "1 panel running".to_owned(),
         (_, n) => format!("{n} panels running"),
     }

@@ -32,9 +32,14 @@ impl Control {
                 let reply = save.reply.as_deref().map_or(Ok(kept), reply_mode)?;
                 let merger = match save.merger {
                     Some(merger) => (!merger.is_empty()).then_some(merger),
-                    None => old.and_then(|old| old.merger),
+                    None => old.as_ref().and_then(|old| old.merger.clone()),
                 };
+                let (kept_shadow, kept_share, kept_tokens) =
+                    old.as_ref().map_or((0, 1.0, 0), |old| (old.shadow, old.shadow_share, old.shadow_tokens));
                 let collection = Collection {
+                    shadow: save.shadow.unwrap_or(kept_shadow),
+                    shadow_share: save.shadow_share.unwrap_or(kept_share),
+                    shadow_tokens: save.shadow_tokens.unwrap_or(kept_tokens),
                     name: save.name,
                     description: save.description.trim().to_owned(),
                     tags: save.tags,

@@ -121,6 +121,9 @@ pub(super) fn collection_view(snapshot: &Snapshot, collection: &Collection) -> C
         }
         .to_owned(),
         merger: collection.merger.clone(),
+        shadow: collection.shadow,
+        shadow_share: collection.shadow_share,
+        shadow_tokens: collection.shadow_tokens,
         when_too_large: match collection.when_too_large {
             plan::WhenTooLarge::Refuse => "refuse",
             plan::WhenTooLarge::Skip => "skip",

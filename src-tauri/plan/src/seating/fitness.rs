@@ -42,7 +42,7 @@ pub(crate) fn too_small(model: &Model, estimate: u64) -> Option<u64> {
 }
 
 impl Unfit {
-    pub(super) fn why(self, model: &Model) -> String {
+    pub(crate) fn why(self, model: &Model) -> String {
         let (does_not, not_known, fact, known) = match self {
             Unfit::Role => return format!("its role is {}; such a model never sits", model.role.name()),
             Unfit::Barred(why) => return why,
@@ -58,7 +58,7 @@ impl Unfit {
     }
 
     /// The code of a refusal for which this is why; `None` when the request is not to blame.
-    pub(super) fn code(&self) -> Option<&'static str> {
+    pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Unfit::Role => None,
             Unfit::Barred(_) => Some("content_not_taken"),

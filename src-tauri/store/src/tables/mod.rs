@@ -5,6 +5,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod calls;
+pub(crate) mod conversations;
 pub(crate) mod panels;
 pub(crate) mod record;
 pub(crate) mod responses;
