@@ -26,17 +26,9 @@ pub fn resident(pid: u32) -> u64 {
     memory(pid, "VmRSS:")
 }
 
-/// The most that was resident since it was last forgotten.
+/// The most that was resident since it started.
 pub fn most_resident(pid: u32) -> u64 {
     memory(pid, "VmHWM:")
-}
-
-/// [`most_resident`] begins anew.
-pub fn forget_most_resident(pid: u32) {
-    for pid in tree(pid) {
-        // Where it may not be written, the most since the start is what is told.
-        let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
-    }
 }
 
 /// Time that a process and its children have run on any core.

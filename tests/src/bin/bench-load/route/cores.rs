@@ -40,6 +40,14 @@ impl Drop for Held {
     }
 }
 
+/// What the machine is at besides, when that is more than a core's half.
+pub fn busy() -> Option<String> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let last_minute: f64 = load.split_whitespace().next()?.parse().ok()?;
+    let cores = std::thread::available_parallelism().ok()?;
+    (last_minute > 0.5).then(|| format!("load {last_minute} on {cores} cores"))
+}
+
 /// Such as `0-1` or `0,2-5`.
 fn allowed() -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;

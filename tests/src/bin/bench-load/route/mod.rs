@@ -60,8 +60,17 @@ pub async fn measure() {
     if ways.crabllm.is_none() {
         println!("crabllm is left out: neither does $CRABLLM name it nor is it on the path");
     }
+    if let Some(busy) = cores::busy() {
+        println!(
+            "this machine is busy ({busy}): what is measured at once, or at the 99th percentile, says little"
+        );
+    }
     println!("{}", table::head());
-    let idle = starts::idle(&ways);
+    print!("{}", starts::idle(&ways));
+    for row in crowd::slow_streams(&ways).await {
+        print!("{row}");
+    }
+    print!("{}", crowd::burst(&ways).await);
     {
         let held = cores::hold(&ways.pids());
         if held.is_none() {
@@ -77,11 +86,7 @@ pub async fn measure() {
             print!("{row}");
         }
     }
-    print!("{}", crowd::burst(&ways).await);
-    for row in crowd::slow_streams(&ways, Api::Chat).await {
-        print!("{row}");
-    }
-    print!("{idle}");
+    println!("{}", starts::after(&ways));
     for row in starts::cold(ways).await {
         print!("{row}");
     }

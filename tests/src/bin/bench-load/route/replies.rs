@@ -81,8 +81,7 @@ pub struct Replies {
 
 impl Replies {
     pub fn new() -> Replies {
-        let begin =
-            [STREAM_HEAD, &chunk(&event(json!({"role": "assistant", "content": ""}), None))].concat();
+        let begin = [STREAM_HEAD, &chunk(&event(json!({"role": "assistant", "content": ""}), None))].concat();
         let piece = event(json!({"content": " word~"}), None);
         let end = [event(json!({}), Some("stop")), usage(), b"data: [DONE]\n\n".to_vec()];
         let last: Vec<u8> = end.iter().flat_map(|event| chunk(event)).chain(*b"0\r\n\r\n").collect();

@@ -84,8 +84,8 @@ impl Connection {
         if self.reply.starts_with(b"HTTP/1.1 200") && found >= marks && ended {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(&self.reply);
-        let begin: String = text.chars().take(600).collect();
-        Err(format!("{found} of {marks} pieces, ended: {ended}: {begin}"))
+        let text = String::from_utf8_lossy(&self.reply[..self.reply.len().min(600)]);
+        let begin = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        Err(format!("{found} of {marks} pieces, {}: {begin}", if ended { "ended" } else { "not ended" }))
     }
 }

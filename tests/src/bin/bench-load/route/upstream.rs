@@ -2,13 +2,14 @@
 
 use std::{
     io::{self, Read},
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     task::JoinSet,
 };
 
@@ -23,7 +24,7 @@ const OUT_OF_STEP: u64 = 16;
 
 /// Says its address in a line on standard output and serves until standard input ends.
 pub async fn serve() {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    let listener = listen().expect("a free port");
     println!("{}", listener.local_addr().expect("its address"));
     let replies = Arc::new(Replies::new());
     let mut connections = JoinSet::new();
@@ -42,6 +43,13 @@ pub async fn serve() {
             _ = &mut ended => return,
         }
     }
+}
+
+/// With room for a burst of connections.
+fn listen() -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    socket.listen(1024)
 }
 
 async fn answer_all(mut stream: TcpStream, replies: &Replies) -> io::Result<()> {

@@ -82,6 +82,11 @@ impl Ways {
             .collect()
     }
 
+    /// A folder with the gateway's set-up, and nothing asked yet.
+    pub async fn set_up(&self) -> Home {
+        scenario(self.direct.address).start().await.stop().await.0
+    }
+
     /// Ends every process; the gateway's folder, used.
     pub async fn stop(self) -> Home {
         self.gateway_process.stop().await.0
