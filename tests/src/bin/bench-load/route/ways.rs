@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, process::Stdio};
 
 use bench_tests::{Gateway, Home, Scenario, eventually};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -110,15 +111,11 @@ impl Way {
         let (path, model) = match self.kind {
             Kind::Through => (format!("/{name}{}", api.path()), name.to_owned()),
             Kind::Unbuffered => (format!("{UNBUFFERED}/{name}{}", api.path()), name.to_owned()),
-            Kind::Gateway => (api.path().to_owned(), format!("bench/{name}:{}", mode())),
+            Kind::Gateway => (api.path().to_owned(), format!("bench/{name}:route")),
             Kind::Models => (api.path().to_owned(), name.to_owned()),
         };
         questions::request(self.address, &path, &questions::body(api, &model, script, size, session), session)
     }
-}
-
-fn mode() -> String {
-    std::env::var("BENCH_MODE").unwrap_or_else(|_| "route".to_owned())
 }
 
 async fn start_upstream() -> (Child, SocketAddr) {
@@ -141,6 +138,7 @@ fn scenario(upstream: SocketAddr) -> Scenario {
         scenario
             .endpoint(name, &format!("http://{upstream}/{name}/v1"))
             .model(name, name, name)
+            .facts(json!({"tools": true}))
             .collection(name, &[name])
     })
 }
