@@ -122,7 +122,9 @@ fn last_wins<'a>(entries: Vec<(Cow<'a, str>, &'a RawValue)>) -> Vec<(Cow<'a, str
     kept.into_iter().flatten().collect()
 }
 
-struct Key<'a>(Cow<'a, str>);
+/// A string that is copied only if it holds an escape.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Key<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -3,6 +3,8 @@
 
 mod edits;
 mod last;
+mod names;
+mod plain;
 mod public;
 mod reply;
 mod scan;
@@ -14,11 +16,13 @@ mod tests;
 use std::ops::Range;
 
 pub(crate) use edits::Edits;
+pub use names::ModelName;
+pub use plain::Plain;
 pub use public::PublicEvents;
 pub use reply::{Relay, whole};
 use scan::Scanner;
 
-use crate::{error::ApiError, json, sse::MAX_EVENT};
+use crate::{error::ApiError, json};
 
 /// A body being edited.
 pub(crate) struct Body {
@@ -96,129 +100,4 @@ fn key_start(before: &str) -> Option<usize> {
 fn all_of(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start().len();
     start..text.trim_end().len()
-}
-
-/// Puts the caller's name of the model back into a member's reply: server-sent events, a value a line, or one
-/// whole value. Every other byte is as it was, however the bytes are cut.
-#[derive(Debug)]
-pub struct ModelName {
-    name: Vec<u8>,
-    scanner: Scanner,
-    /// The unfinished line.
-    line: Vec<u8>,
-    framing: Framing,
-    /// The last byte was a CR: an LF that follows belongs to it.
-    after_cr: bool,
-    /// The line is over the limit and goes on unread.
-    too_long: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Framing {
-    Unknown,
-    Events,
-    Json,
-}
-
-impl ModelName {
-    /// `paths` as [`Format::model_paths`](crate::Format::model_paths) gives them; `name` as the caller asked.
-    pub fn new(paths: &[&[&str]], name: &str) -> Self {
-        ModelName {
-            name: serde_json::Value::from(name).to_string().into_bytes(),
-            scanner: Scanner::new(paths),
-            line: Vec::new(),
-            framing: Framing::Unknown,
-            after_cr: false,
-            too_long: false,
-        }
-    }
-
-    /// The bytes that go on now. Holds back at most one unfinished line.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(bytes.len());
-        self.push_to(bytes, &mut out);
-        out
-    }
-
-    /// The same, appended to `out`.
-    fn push_to(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
-        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
-            let terminator = bytes[end];
-            let is_second = terminator == b'\n' && end == 0 && self.line.is_empty() && self.after_cr;
-            self.line.extend_from_slice(&bytes[..end]);
-            if !is_second {
-                self.end_line(out);
-            }
-            out.push(terminator);
-            self.after_cr = terminator == b'\r';
-            bytes = &bytes[end + 1..];
-        }
-        if !bytes.is_empty() {
-            self.after_cr = false;
-        }
-        self.line.extend_from_slice(bytes);
-        if self.line.len() > MAX_EVENT {
-            self.too_long = true;
-        }
-        if self.too_long {
-            out.append(&mut self.line);
-        }
-    }
-
-    /// The body ended: what was held back.
-    pub fn end(&mut self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.end_line(&mut out);
-        out
-    }
-
-    fn end_line(&mut self, out: &mut Vec<u8>) {
-        let line = std::mem::take(&mut self.line);
-        if std::mem::take(&mut self.too_long) {
-            self.scanner.break_off();
-            out.extend_from_slice(&line);
-            return;
-        }
-        let start = self.json_starts(&line);
-        let Some(start) = start else {
-            if line.is_empty() && self.framing == Framing::Events {
-                self.scanner.reset();
-            }
-            out.extend_from_slice(&line);
-            return;
-        };
-        let mut spans = Vec::new();
-        self.scanner.feed(&line[start..], &mut spans);
-        if self.scanner.is_broken() {
-            // Two frames glued together, say: who reads it may still find the second, if nothing is changed.
-            spans.clear();
-        }
-        let mut copied = 0;
-        for span in spans {
-            let span = span.start + start..span.end + start;
-            if line[span.start] != b'"' {
-                continue;
-            }
-            out.extend_from_slice(&line[copied..span.start]);
-            out.extend_from_slice(&self.name);
-            copied = span.end;
-        }
-        out.extend_from_slice(&line[copied..]);
-    }
-
-    /// Where a line's JSON begins; `None` when it holds none.
-    fn json_starts(&mut self, line: &[u8]) -> Option<usize> {
-        let bom = if self.framing == Framing::Unknown && line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        let spaces = line[bom..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        if self.framing == Framing::Unknown {
-            self.framing = match line.get(bom + spaces)? {
-                b'{' | b'[' => Framing::Json,
-                _ => Framing::Events,
-            };
-        }
-        match self.framing {
-            Framing::Events => line[bom..].starts_with(b"data:").then_some(bom + 5),
-            _ => Some(bom),
-        }
-    }
 }
