@@ -110,11 +110,11 @@ impl EventWriter {
             }
             Event::Thinking(piece) => {
                 self.thinking(out);
-                self.delta(Delta::ThinkingDelta { thinking: piece }, out);
+                self.delta(Delta::Thinking { thinking: piece }, out);
             }
             Event::ThinkingSignature(seal) => {
                 self.thinking(out);
-                self.delta(Delta::SignatureDelta { signature: seal.to_caller() }, out);
+                self.delta(Delta::Signature { signature: seal.to_caller() }, out);
                 self.close(out);
             }
             Event::Redacted { seal, .. } => {
@@ -125,7 +125,7 @@ impl EventWriter {
                 if kind != "citation" {
                     self.block(raw.value(), out);
                 } else if self.open == Open::Text {
-                    self.delta(Delta::CitationsDelta { citation: raw }, out);
+                    self.delta(Delta::Citation { citation: raw }, out);
                 }
             }
             _ => {}
@@ -146,7 +146,7 @@ impl EventWriter {
         if self.open != Open::Text {
             self.open(Open::Text, json!({ "type": "text", "text": "" }), out);
         }
-        self.delta(Delta::TextDelta { text: piece }, out);
+        self.delta(Delta::Text { text: piece }, out);
     }
 
     fn thinking(&mut self, out: &mut Vec<u8>) {
@@ -166,7 +166,7 @@ impl EventWriter {
         self.call.arguments.push_str(delta);
         // A free-form input is no JSON before it is whole.
         if self.call.kind == CallKind::Function && !delta.is_empty() {
-            self.delta(Delta::InputJsonDelta { partial_json: delta }, out);
+            self.delta(Delta::Input { partial_json: delta }, out);
         }
     }
 
@@ -197,7 +197,7 @@ impl EventWriter {
             _ => String::new(),
         };
         if !arguments.is_empty() {
-            self.delta(Delta::InputJsonDelta { partial_json: &arguments }, out);
+            self.delta(Delta::Input { partial_json: &arguments }, out);
         }
         write(out, "content_block_stop", json!({ "index": self.next }));
         self.open = Open::Nothing;
@@ -265,13 +265,18 @@ struct BlockDelta<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum Delta<'a> {
-    TextDelta { text: &'a str },
-    ThinkingDelta { thinking: &'a str },
-    SignatureDelta { signature: String },
-    InputJsonDelta { partial_json: &'a str },
-    CitationsDelta { citation: &'a Raw },
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: &'a str },
+    #[serde(rename = "citations_delta")]
+    Citation { citation: &'a Raw },
 }
 
 fn is_object(text: &str) -> bool {
