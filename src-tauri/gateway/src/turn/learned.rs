@@ -28,7 +28,10 @@ impl Gateway {
 
     /// Learns from a refusal that names a parameter; whether it is asked otherwise from now on.
     pub(crate) fn learn(&self, it: &Registered, error: &UpstreamError) -> bool {
-        let Some(quirks) = self.quirks(it).after(error) else { return false };
+        let refused = error.refused_parameter();
+        let Some(quirks) = refused.and_then(|parameter| self.quirks(it).without(parameter)) else {
+            return false;
+        };
         self.learned().quirks.lock().unwrap_or_else(PoisonError::into_inner).insert(member(it), quirks);
         true
     }
