@@ -39,7 +39,7 @@ pub use crate::{
     tables::{
         audit::{AuditEntry, AuditRow},
         calls::{CallRow, StoredCall},
-        conversations::{ConversationRow, OpenConversation, StoredConversation},
+        conversations::{ConversationRow, OpenConversation, StoredConversation, Totals},
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
         record::{AliasRecord, RecordFilter, ShapeRecord},
         responses::{ResponseChain, ResponseRow},

@@ -69,6 +69,7 @@ fn a_turn_is_kept_with_its_conversation_and_its_call() {
         status: "ok".to_owned(),
         calls: vec![routed(&first)],
     };
+    let totals = stored.totals();
     assert_eq!(store.conversation("r1").unwrap().as_ref(), Some(&stored));
     assert_eq!(store.conversations(None, 10).unwrap(), [stored]);
     assert_eq!(store.turn("r1", 1).unwrap().as_ref(), Some(&first));
@@ -78,6 +79,7 @@ fn a_turn_is_kept_with_its_conversation_and_its_call() {
         row: first.conversation.clone(),
         last_at_ms: START + 2500,
         turns: 1,
+        totals,
         calls: vec![("r1.1".to_owned(), "alpha".to_owned())],
         shadows: 0,
     };
@@ -233,10 +235,13 @@ fn those_that_may_go_on_are_found_with_their_calls() {
     let calls = |calls: &[(&str, &str)]| {
         calls.iter().map(|&(call, alias)| (call.to_owned(), alias.to_owned())).collect()
     };
+    let totals = |id| store.conversation(id).unwrap().map(|it| it.totals()).unwrap();
+    assert_eq!(totals("r1").failed_over, 1);
     let handed_over = OpenConversation {
         row: turn("r1", 5, "beta").conversation,
         last_at_ms: START + 42_500,
         turns: 5,
+        totals: totals("r1"),
         calls: calls(&[("r1.1", "alpha"), ("r1.2", "beta")]),
         shadows: 1,
     };
@@ -244,6 +249,7 @@ fn those_that_may_go_on_are_found_with_their_calls() {
         row: conversation,
         last_at_ms: START + 2501,
         turns: 1,
+        totals: totals("r3"),
         calls: Vec::new(),
         shadows: 0,
     };
