@@ -8,6 +8,7 @@ mod listing;
 mod replies;
 mod reply;
 mod request;
+mod said;
 mod serve;
 
 use std::{
@@ -27,6 +28,7 @@ pub use replies::{
 };
 pub use reply::{Framing, Reply, Script, Step};
 pub use request::Received;
+pub use said::{COST, Cost, SEAL, Said};
 
 use crate::within;
 

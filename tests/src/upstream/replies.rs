@@ -152,6 +152,6 @@ pub fn stream() -> Reply {
 }
 
 /// One event, named by its type.
-fn named_event(data: &Value) -> String {
+pub(super) fn named_event(data: &Value) -> String {
     format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
 }
