@@ -2,8 +2,11 @@
 //! order, number text and spaces survive, because nothing is parsed and written again.
 
 mod edits;
+mod last;
 mod public;
+mod reply;
 mod scan;
+mod units;
 
 #[cfg(test)]
 mod tests;
@@ -12,6 +15,7 @@ use std::ops::Range;
 
 pub(crate) use edits::Edits;
 pub use public::PublicEvents;
+pub use reply::{Relay, whole};
 use scan::Scanner;
 
 use crate::{error::ApiError, json, sse::MAX_EVENT};
@@ -39,7 +43,7 @@ impl Body {
             return;
         }
         let entry = format!("{}:{value}", serde_json::Value::from(*name));
-        let parents = if parent.is_empty() { vec![whole(&self.text)] } else { spans(&self.text, parent) };
+        let parents = if parent.is_empty() { vec![all_of(&self.text)] } else { spans(&self.text, parent) };
         // Of duplicates the last one counts.
         match parents.last().filter(|span| self.text[(*span).clone()].starts_with('{')) {
             Some(span) => {
@@ -89,7 +93,7 @@ fn key_start(before: &str) -> Option<usize> {
     })
 }
 
-fn whole(text: &str) -> Range<usize> {
+fn all_of(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start().len();
     start..text.trim_end().len()
 }
@@ -130,14 +134,20 @@ impl ModelName {
     }
 
     /// The bytes that go on now. Holds back at most one unfinished line.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
+        self.push_to(bytes, &mut out);
+        out
+    }
+
+    /// The same, appended to `out`.
+    fn push_to(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
             let terminator = bytes[end];
             let is_second = terminator == b'\n' && end == 0 && self.line.is_empty() && self.after_cr;
             self.line.extend_from_slice(&bytes[..end]);
             if !is_second {
-                self.end_line(&mut out);
+                self.end_line(out);
             }
             out.push(terminator);
             self.after_cr = terminator == b'\r';
@@ -153,7 +163,6 @@ impl ModelName {
         if self.too_long {
             out.append(&mut self.line);
         }
-        out
     }
 
     /// The body ended: what was held back.

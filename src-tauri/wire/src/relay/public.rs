@@ -117,25 +117,29 @@ impl PublicEvents {
     }
 
     fn is_public(&self) -> bool {
-        let Some(is_public) = self.is_public else { return true };
-        let (mut event, mut data) = ("", None);
-        for line in self.held.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            let Ok(line) = std::str::from_utf8(line) else { continue };
-            if let Some(name) = line.strip_prefix("event:") {
-                event = name.trim();
-            } else if let Some(text) = line.strip_prefix("data:") {
-                data = data.or(Some(text));
-            }
-        }
-        if !matches!(event, "" | "message") {
-            return is_public(event);
-        }
-        #[derive(serde::Deserialize)]
-        struct Typed<'a> {
-            #[serde(borrow, rename = "type")]
-            kind: Cow<'a, str>,
-        }
-        let typed = data.and_then(|data| serde_json::from_str::<Typed<'_>>(data).ok());
-        typed.is_none_or(|typed| is_public(&typed.kind))
+        self.is_public.is_none_or(|by_name| is_public(&self.held, by_name))
     }
+}
+
+/// Whether an event of a stream is of the public protocol: by its name, else by its data's `type`.
+pub(super) fn is_public(event_bytes: &[u8], is_public: fn(&str) -> bool) -> bool {
+    let (mut event, mut data) = ("", None);
+    for line in event_bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        let Ok(line) = std::str::from_utf8(line) else { continue };
+        if let Some(name) = line.strip_prefix("event:") {
+            event = name.trim();
+        } else if let Some(text) = line.strip_prefix("data:") {
+            data = data.or(Some(text));
+        }
+    }
+    if !matches!(event, "" | "message") {
+        return is_public(event);
+    }
+    #[derive(serde::Deserialize)]
+    struct Typed<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+    }
+    let typed = data.and_then(|data| serde_json::from_str::<Typed<'_>>(data).ok());
+    typed.is_none_or(|typed| is_public(&typed.kind))
 }
