@@ -72,10 +72,7 @@ fn block(part: &Said) -> (Value, Vec<Value>) {
         ),
         Said::Call(id, name, fragments) => (
             json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
-            fragments
-                .iter()
-                .map(|it| json!({"type": "input_json_delta", "partial_json": it}))
-                .collect(),
+            fragments.iter().map(|it| json!({"type": "input_json_delta", "partial_json": it})).collect(),
         ),
         Said::Custom(..) => panic!("Messages has no free-form calls"),
     }

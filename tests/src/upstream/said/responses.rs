@@ -108,10 +108,7 @@ fn item_events(at: usize, part: &Said) -> Vec<Value> {
     [added].into_iter().chain(middle).chain([done]).collect()
 }
 
-fn pieces<'a>(
-    fragments: &'a [&str],
-    event: impl Fn(&str) -> Value + 'a,
-) -> impl Iterator<Item = Value> + 'a {
+fn pieces<'a>(fragments: &'a [&str], event: impl Fn(&str) -> Value + 'a) -> impl Iterator<Item = Value> + 'a {
     fragments.iter().map(move |it| event(it))
 }
 

@@ -1,0 +1,155 @@
+//! A member that dies when its caller has heard some of it: route.md §4, wire.md §6.
+
+use bench_tests::{
+    sse::Ended,
+    upstream::{Api, End, Framing, Reply, Said, Script, Step},
+};
+use serde_json::json;
+
+use super::{
+    caller::{Ask, Caller},
+    heard::Heard,
+    lab::{asked, named, routed},
+};
+
+const HALF: &[Said] = &[Said::Text("Half of the answer")];
+
+/// How it dies after that.
+#[derive(Clone, Copy, Debug)]
+enum Death {
+    /// The body ends properly, the answer does not.
+    Cut,
+    Error,
+    Reset,
+    /// In the middle of a chunk of the transfer coding.
+    MidChunk,
+}
+
+const DEATHS: [Death; 4] = [Death::Cut, Death::Error, Death::Reset, Death::MidChunk];
+
+fn dies(death: Death) -> Script {
+    Script::in_any(move |api, request| {
+        if !request.wants_stream() {
+            let end = if matches!(death, Death::Error) {
+                End::Error("The engine fell over")
+            } else {
+                End::BrokenOff
+            };
+            return api.tells_whole(HALF, end);
+        }
+        let half = |end| api.tells(HALF, end);
+        match death {
+            Death::Cut => half(End::BrokenOff),
+            Death::Error => half(End::Error("The engine fell over")),
+            Death::Reset => {
+                let pause = Step::Pause(std::time::Duration::from_millis(50));
+                half(End::BrokenOff).step(pause).step(Step::Reset)
+            }
+            Death::MidChunk => mid_chunk(half(End::BrokenOff)),
+        }
+    })
+}
+
+fn mid_chunk(reply: Reply) -> Reply {
+    assert_eq!(reply.framing, Framing::Chunked);
+    reply.step(Step::Raw("fff\r\ndata: {\"cho".into())).step(Step::Close)
+}
+
+#[tokio::test]
+async fn streamed_the_error_goes_into_the_stream_and_nobody_else_is_asked() {
+    for member in Api::ALL {
+        for death in DEATHS {
+            let lab = routed([("alpha", member, dies(death)), ("beta", Api::Chat, named("beta"))]).await;
+            for caller in Caller::ALL {
+                let what = format!("{death:?} of {member:?} before {caller:?}");
+                let heard = caller.stream(lab.http(), &Ask::of(&what)).await;
+                assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
+                assert_eq!(heard.text(), "Half of the answer", "{what}: {}", heard.raw);
+                ends_as_failed(&heard, caller, &what);
+                if matches!(death, Death::Error) {
+                    assert!(heard.raw.contains("The engine fell over"), "{what}: {}", heard.raw);
+                }
+            }
+            assert_eq!(asked(&lab, "beta").len(), 0, "{death:?} of {member:?}");
+        }
+    }
+}
+
+/// The API's own error, no mark of a whole answer, and a connection that is cut.
+fn ends_as_failed(heard: &Heard, caller: Caller, what: &str) {
+    assert!(heard.error.is_some(), "{what}: {}", heard.raw);
+    assert!(!heard.said_error().is_empty(), "{what}: {}", heard.raw);
+    assert_eq!(heard.ended, Ended::Broken, "{what}: {}", heard.raw);
+    assert_eq!(heard.finish, None, "{what}: no finish: {}", heard.raw);
+    match caller {
+        Caller::Responses => {
+            assert!(heard.raw.contains("\"response.failed\""), "{what}: {}", heard.raw);
+            assert!(!heard.raw.contains("response.completed"), "{what}: {}", heard.raw);
+        }
+        Caller::Anthropic => {
+            assert!(heard.raw.contains("event: error\n"), "{what}: {}", heard.raw);
+            assert!(!heard.raw.contains("message_stop"), "{what}: {}", heard.raw);
+        }
+        Caller::Ollama | Caller::Generate => {
+            assert!(!heard.raw.contains("\"done\":true"), "{what}: {}", heard.raw);
+            assert!(heard.error.as_ref().is_some_and(serde_json::Value::is_string), "{what}");
+        }
+        Caller::Gemini | Caller::GeminiArray => {
+            assert!(heard.error.as_ref().is_some_and(|it| it["code"].is_u64()), "{what}: {}", heard.raw);
+        }
+        Caller::Chat | Caller::Completions => {
+            let after = heard.raw.rsplit_once("\"error\"").map_or("", |(_, after)| after);
+            assert!(after.contains("data: [DONE]"), "{what}: {}", heard.raw);
+        }
+    }
+}
+
+/// Nothing has gone out yet, so another member takes over.
+#[tokio::test]
+async fn whole_it_fails_over() {
+    for member in Api::ALL {
+        for death in DEATHS {
+            for caller in Caller::ALL {
+                let lab = routed([("alpha", member, dies(death)), ("beta", Api::Chat, named("beta"))]).await;
+                let what = format!("{death:?} of {member:?} before {caller:?}");
+                let heard = caller.ask(lab.http(), &Ask::of("hi")).await;
+                assert!(heard.is_whole(), "{what}: {}", heard.raw);
+                assert_eq!(
+                    (heard.by(), heard.text().as_str()),
+                    ("beta", "Said by beta."),
+                    "{what}: {}",
+                    heard.raw
+                );
+                if !caller.is_gemini() {
+                    assert_eq!(heard.bench("failed_over")[0]["from"], json!("alpha"), "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// A call's name is a piece too: what it would have said after that does not matter.
+#[tokio::test]
+async fn a_call_that_has_begun_holds_the_turn() {
+    let calls = || {
+        Script::in_any(|api, _| {
+            api.tells(&[Said::Call("call_1", "look", &["{\"at\":", "\"a\"}"])], End::BrokenOff)
+        })
+    };
+    for member in [Api::Chat, Api::Anthropic, Api::Responses] {
+        let lab = routed([("alpha", member, calls()), ("beta", Api::Chat, named("beta"))]).await;
+        for caller in [Caller::Chat, Caller::Anthropic, Caller::Responses] {
+            let what = format!("{member:?} before {caller:?}");
+            let heard = caller.stream(lab.http(), &Ask::of(&what).tools()).await;
+            assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
+            assert_eq!(
+                heard.calls().first().map(|call| call.name.as_str()),
+                Some("look"),
+                "{what}: {}",
+                heard.raw
+            );
+            ends_as_failed(&heard, caller, &what);
+        }
+        assert_eq!(asked(&lab, "beta").len(), 0, "{member:?}");
+    }
+}
