@@ -2,28 +2,25 @@
 
 use catalog::Endpoint;
 use store::MovedAside;
-use wire::Class;
+use wire::{Class, UpstreamError};
 
 use crate::{
     clock::{Clock, rfc3339},
     gateway::Gateway,
     live::Live,
-    panel::Panel,
-    upstream::{CallEnd, Outcome},
-    view::{Alert, AlertKind, FailedOverView, LiveEvent, Recording},
+    panel::{Panel, in_brief},
+    view::{Alert, AlertKind, FailedOverView, LiveEvent, Recording, TurnFailedOver},
 };
 
 /// The one subject of alerts about the records.
 const RECORDS: &str = "records";
 
 /// A refused key is the endpoint's matter, whoever asked; an answer shows that the key is good.
-pub(crate) fn after_call(gateway: &Gateway, endpoint: &Endpoint, outcome: &Outcome) {
-    match &outcome.end {
-        CallEnd::Error(error) if error.class == Class::SignIn => {
-            key_refused(gateway, endpoint, &error.message)
-        }
-        CallEnd::Error(_) => {}
-        CallEnd::Ok | CallEnd::Empty => gateway.live().clear(AlertKind::KeyRefused, &endpoint.name),
+pub(crate) fn after_call(gateway: &Gateway, endpoint: &Endpoint, error: Option<&UpstreamError>) {
+    match error {
+        Some(error) if error.class == Class::SignIn => key_refused(gateway, endpoint, &error.message),
+        Some(_) => {}
+        None => gateway.live().clear(AlertKind::KeyRefused, &endpoint.name),
     }
 }
 
@@ -60,6 +57,23 @@ pub(crate) fn failed_over(gateway: &Gateway, panel: &Panel, failed_over: &Failed
         kind: AlertKind::FailedOver,
         subject: collection.clone(),
         message: format!("{from} failed ({why}) → {to} took its seat in bench/{collection}"),
+        at: rfc3339(gateway.clock().now_ms()),
+    };
+    gateway.live().publish(LiveEvent::Noticed { alert });
+}
+
+/// A turn has passed to another model: told once too.
+pub(crate) fn turn_failed_over(
+    gateway: &Gateway,
+    collection: &str,
+    failed_over: &TurnFailedOver,
+    error: &UpstreamError,
+) {
+    let TurnFailedOver { from, to, .. } = failed_over;
+    let alert = Alert {
+        kind: AlertKind::TurnFailedOver,
+        subject: collection.to_owned(),
+        message: format!("{from} failed ({}) → {to} took the turn in bench/{collection}", in_brief(error)),
         at: rfc3339(gateway.clock().now_ms()),
     };
     gateway.live().publish(LiveEvent::Noticed { alert });

@@ -134,7 +134,7 @@ impl Gateway {
 }
 
 /// A rate limit, and not a server that is busy for a moment.
-fn is_limit(error: &UpstreamError) -> bool {
+pub(crate) fn is_limit(error: &UpstreamError) -> bool {
     error.status.is_none_or(|status| status == 429) || error.retry_after.is_some()
 }
 

@@ -24,6 +24,7 @@ use crate::{
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
+    turn::{Conversations, Learned},
     upkeep,
     upstream::{EndpointTest, Reqwest, Transport, Upstream, list_models},
     view::{LiveEvent, Recording},
@@ -74,6 +75,8 @@ struct Inner {
     store: Store,
     setup: SetupState,
     known: Known,
+    conversations: Conversations,
+    learned: Learned,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
@@ -97,7 +100,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, known) =
+        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -108,8 +111,10 @@ impl Gateway {
                 data_dir,
                 program,
                 lock,
-                setup: SetupState::load(store.clone())?,
+                setup,
                 known,
+                conversations,
+                learned: Learned::default(),
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
@@ -237,9 +242,9 @@ impl Gateway {
         self.inner.live.alerts()
     }
 
-    /// Panels running now.
+    /// Panels and turns running now.
     pub fn running(&self) -> usize {
-        self.inner.live.running()
+        self.inner.live.running() + self.conversations().lock().running()
     }
 
     pub(crate) fn vault(&self) -> &SetOnce<Vault> {
@@ -260,6 +265,14 @@ impl Gateway {
 
     pub(crate) fn known(&self) -> &Known {
         &self.inner.known
+    }
+
+    pub(crate) fn conversations(&self) -> &Conversations {
+        &self.inner.conversations
+    }
+
+    pub(crate) fn learned(&self) -> &Learned {
+        &self.inner.learned
     }
 
     pub(crate) fn upstream(&self) -> &Upstream {
@@ -292,21 +305,33 @@ impl Gateway {
         &self.inner.closing
     }
 
+    /// 0 to 1, for what is left to chance.
+    pub(crate) fn chance(&self) -> f64 {
+        f64::from(self.random()) / f64::from(u32::MAX)
+    }
+
     /// Randomness for ids; not a secret.
     pub(crate) fn random(&self) -> u32 {
         getrandom::u32().unwrap_or_else(|_| self.inner.clock.now_ms() as u32)
     }
 }
 
-fn open_folder(dir: &Path, clock: Clock) -> Result<(OwnerLock, Opened, Known), OpenError> {
+fn open_folder(
+    dir: &Path,
+    clock: Clock,
+) -> Result<(OwnerLock, Opened, SetupState, Known, Conversations), OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
         LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
         LockError::Io(source) => folder_error(dir, source),
     })?;
+    let now_ms = clock.now_ms();
     let now: store::Now = Arc::new(move || clock.now_ms());
     let opened = Store::open(OpenOptions { path: dir.to_owned(), now, max_pages: None })?;
     let known = Known::load(&opened.store)?;
-    Ok((lock, opened, known))
+    let setup = SetupState::load(opened.store.clone())?;
+    let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
+    let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
+    Ok((lock, opened, setup, known, conversations))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

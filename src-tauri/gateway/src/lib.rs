@@ -21,6 +21,7 @@ mod practice;
 mod records;
 mod server;
 mod setup;
+mod turn;
 mod upkeep;
 mod upstream;
 pub mod view;

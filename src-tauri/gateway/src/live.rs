@@ -100,15 +100,24 @@ impl Live {
     }
 
     /// A turn began, passed to another model, or ended.
-    pub(crate) fn turn(&self, conversation: ConversationView, turn: impl FnOnce() -> TurnView) {
+    pub(crate) fn turn(&self, conversation: &ConversationView, turn: impl FnOnce() -> TurnView) {
         let mut inner = self.lock();
         inner.conversations.retain(|known| known.id != conversation.id);
         inner.conversations.truncate(CONVERSATIONS - 1);
         inner.conversations.push_front(conversation.clone());
         if inner.sender.receiver_count() > 0 {
-            let (conversation, turn) = (Box::new(conversation), Box::new(turn()));
+            let (conversation, turn) = (Box::new(conversation.clone()), Box::new(turn()));
             inner.send(LiveEvent::TurnChanged { conversation, turn });
         }
+    }
+
+    /// A conversation has a shadow's answer.
+    pub(crate) fn conversation(&self, conversation: ConversationView) {
+        let mut inner = self.lock();
+        if let Some(known) = inner.conversations.iter_mut().find(|known| known.id == conversation.id) {
+            known.clone_from(&conversation);
+        }
+        inner.send(LiveEvent::ConversationChanged { conversation: Box::new(conversation) });
     }
 
     /// A verdict on a routed call; its event is the caller's.

@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use wire::{Content, Event, Kept, Member, Request, Seal};
@@ -20,8 +20,9 @@ const THOUGHT: usize = 16 * 1024;
 /// A conversation's id and a tool call's.
 type Call = (String, String);
 
+#[derive(Clone)]
 pub(crate) struct Origins {
-    known: Mutex<Known>,
+    known: Arc<Mutex<Known>>,
 }
 
 struct Known {
@@ -39,7 +40,7 @@ pub(crate) struct Own {
 impl Origins {
     pub(crate) fn new() -> Origins {
         let known = Known { makers: Recent::new(SEALS), calls: Recent::new(CALLS) };
-        Origins { known: Mutex::new(known) }
+        Origins { known: Arc::new(Mutex::new(known)) }
     }
 
     /// What of the request this member made. `conversation` is `None` in a panel: it passes on no reasoning and no
@@ -73,9 +74,9 @@ impl Origins {
     }
 
     /// Listens to a member's answer in a conversation, event by event.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a routed turn's answer is what is listened to"))]
-    pub(crate) fn listen<'a>(&'a self, member: Member, conversation: &'a str) -> Listening<'a> {
-        Listening { origins: self, member, conversation, thought: String::new() }
+    pub(crate) fn listen(&self, member: Member, conversation: &str) -> Listening {
+        let conversation = conversation.to_owned();
+        Listening { origins: self.clone(), member, conversation, thought: String::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -88,20 +89,20 @@ fn is_bound(content: &Content) -> bool {
 }
 
 /// One answer as it comes.
-pub(crate) struct Listening<'a> {
-    origins: &'a Origins,
+pub(crate) struct Listening {
+    origins: Origins,
     member: Member,
-    conversation: &'a str,
+    conversation: String,
     /// Since the last text: what led to the calls that follow.
     thought: String,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "a routed turn's answer is what is listened to"))]
-impl Listening<'_> {
+impl Listening {
     pub(crate) fn hear(&mut self, event: &Event) {
         match event {
             Event::Text(_) => self.thought.clear(),
-            Event::Thinking(text) => self.thought.push_str(text),
+            // One that is too long stays too long.
+            Event::Thinking(text) if self.thought.len() <= THOUGHT => self.thought.push_str(text),
             Event::ThinkingSignature(seal) | Event::Redacted { seal, .. } => self.made(seal),
             Event::CallStart(call) => {
                 if let Some(seal) = &call.signature {
@@ -114,7 +115,7 @@ impl Listening<'_> {
                     thinking: fits.then(|| self.thought.clone()),
                 };
                 if kept != Kept::default() {
-                    let call = (self.conversation.to_owned(), call.id.clone());
+                    let call = (self.conversation.clone(), call.id.clone());
                     self.origins.lock().calls.put(call, (self.member, kept));
                 }
             }

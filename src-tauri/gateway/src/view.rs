@@ -293,7 +293,11 @@ pub enum LiveEvent {
     PanelEnded {
         panel: PanelView,
     },
-    /// A turn began, passed to another model, or ended; a shadow of it ended.
+    /// A conversation has something new that is no turn: a shadow's answer.
+    ConversationChanged {
+        conversation: Box<ConversationView>,
+    },
+    /// A turn began, passed to another model, or ended.
     TurnChanged {
         conversation: Box<ConversationView>,
         turn: Box<TurnView>,

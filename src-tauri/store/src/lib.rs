@@ -1,4 +1,4 @@
-//! What is written down: panels, calls, verdicts, responses, the set-up and who changed it.
+//! What is written down: panels, calls, verdicts, conversations, responses, the set-up and who changed it.
 //!
 //! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
 //! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with
@@ -38,13 +38,14 @@ pub use crate::{
     tables::{
         audit::{AuditEntry, AuditRow},
         calls::{CallRow, StoredCall},
-        conversations::{ConversationRow, OpenConversation, StoredConversation, TurnRow},
+        conversations::{ConversationRow, OpenConversation, StoredConversation},
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
         record::{AliasRecord, RecordFilter, ShapeRecord},
-        responses::{Conversation, ResponseRow},
+        responses::{ResponseChain, ResponseRow},
         search::Hit,
         seats::PlannedSeat,
         setup::{SetupChange, SetupItem},
+        turns::TurnRow,
         verdicts::{ClearOutcome, Judged, NewVerdict, VerdictEvent, VerdictOutcome, VerdictRow},
     },
 };

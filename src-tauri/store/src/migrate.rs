@@ -26,6 +26,8 @@ pub(crate) const TABLES: Steps = &[
     tables::verdicts::STEPS,
     tables::responses::STEPS,
     tables::search::STEPS,
+    tables::conversations::STEPS,
+    tables::turns::STEPS,
 ];
 
 /// The schema version this build writes. A file of a higher one is refused.

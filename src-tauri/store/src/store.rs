@@ -1,5 +1,7 @@
 //! The verbs.
 
+mod routed;
+
 use std::{
     fmt,
     fs::File,
@@ -14,8 +16,8 @@ use std::{
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::{
-    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Conversation, Hit, Judged, MovedAside,
-    NewVerdict, Now, OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseRow,
+    Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Hit, Judged, MovedAside, NewVerdict, Now,
+    OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseChain, ResponseRow,
     SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome,
     backup,
     error::Fault,
@@ -26,7 +28,7 @@ use crate::{
     queue::Queue,
     readers::Readers,
     recording::Listeners,
-    tables::{audit, calls, panels, record, responses, search, seats, setup, verdicts},
+    tables::{audit, calls, conversations, panels, record, responses, search, seats, setup, turns, verdicts},
     writer::Writer,
 };
 
@@ -270,13 +272,13 @@ impl Store {
     }
 
     /// A response and all that it goes on from, however old those are, if they hold at most so much text.
-    pub fn conversation(
+    pub fn response_chain(
         &self,
         id: &str,
         since_ms: i64,
         most_bytes: usize,
-    ) -> Result<Conversation, StoreError> {
-        self.0.readers.read(|connection| responses::conversation(connection, id, since_ms, most_bytes))
+    ) -> Result<ResponseChain, StoreError> {
+        self.0.readers.read(|connection| responses::chain(connection, id, since_ms, most_bytes))
     }
 
     /// Deletes a response not older than `since_ms`; `false` when there was none. Its text stays, hidden, for as
@@ -307,12 +309,15 @@ impl Store {
         self.0.listeners.add(listener);
     }
 
-    /// Empties prompts and answers from before an instant (Unix milliseconds) and gives how many panels and
-    /// calls that were. Counts, errors, notes and verdicts stay. It is done in slices, between which other
-    /// writes are made. Backups made before still hold the text, until newer ones take their place.
+    /// Empties prompts and answers from before an instant (Unix milliseconds), those of turns and the titles of
+    /// conversations too, and gives how many panels, calls, turns and conversations that were. Counts, errors, notes
+    /// and verdicts stay. It is done in slices, between which other writes are made. Backups made before still hold the text, until newer ones take their place.
     pub fn prune_text(&self, older_than_ms: i64) -> Ack<u64> {
         self.in_slices(move |connection| {
-            Ok(panels::prune_text(connection, older_than_ms)? + calls::prune_text(connection, older_than_ms)?)
+            Ok(panels::prune_text(connection, older_than_ms)?
+                + calls::prune_text(connection, older_than_ms)?
+                + conversations::prune_text(connection, older_than_ms)?
+                + turns::prune_text(connection, older_than_ms)?)
         })
     }
 

@@ -26,6 +26,20 @@ macro_rules! dialects {
     };
 }
 
+impl Dialect {
+    /// As it is written in set-up files and records: `chat`, `anthropic`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Chat => "chat",
+            Dialect::Anthropic => "anthropic",
+            Dialect::Responses => "responses",
+            Dialect::Completions => "completions",
+            Dialect::Gemini => "gemini",
+            Dialect::Ollama => "ollama",
+        }
+    }
+}
+
 dialects! {
     /// OpenAI chat completions.
     #[default]

@@ -5,9 +5,15 @@ use axum::response::Response;
 use catalog::{Endpoint, Model};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use plan::Collection;
-use wire::{ApiError, Dialect, Kind, Member, Origin, Request, Route, Target, TokenCount, estimate_tokens};
+use wire::{
+    ApiError, Dialect, Kind, Member, Origin, ReplyMode, Request, Route, Target, TokenCount, estimate_tokens,
+};
 
-use super::{Call, panel, reply};
+use super::{
+    Call,
+    ask::{AskedFor, asked_for},
+    reply,
+};
 use crate::{setup::Snapshot, upstream};
 
 const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
@@ -16,15 +22,20 @@ const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
 pub(crate) async fn tokens(
     call: &Call<'_>,
     route: &Route<'_>,
-    features: &[(&'static str, String)],
+    headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Response, ApiError> {
+    let features = &features(call.dialect, headers)[..];
     let format = wire::format(call.dialect);
     let counting = format.token_count().ok_or_else(counts_nothing)?;
     let request = format.decode_request(&counting.question(body)?, route)?;
     let snapshot = call.gateway.snapshot();
-    let (collection, _) = panel::known_collection(&snapshot, &request)?;
-    let (how, reply) = match only_member(call, &snapshot, collection, &request) {
+    let (asked, mode) = asked_for(&snapshot, &request)?;
+    let member = match mode {
+        ReplyMode::Route => routed(call, &snapshot, &asked, &request, headers),
+        _ => only_member(call, &snapshot, &asked.collection, &request),
+    };
+    let (how, reply) = match member {
         Some((model, endpoint)) if endpoint.api == call.dialect => {
             let asking = Asking { counting, request: &request, body, features };
             (call.exact(&asking, model, endpoint).await).map(|reply| ("exact", reply))
@@ -83,6 +94,23 @@ fn only_member<'a>(
     let members = call.gateway.members_for(collection, request);
     let [alias] = &members[..] else { return None };
     let model = snapshot.model(alias)?;
+    Some((model, snapshot.endpoint(&model.endpoint)?))
+}
+
+/// The member that a turn of this conversation would go to, where that is known.
+fn routed<'a>(
+    call: &Call<'_>,
+    snapshot: &'a Snapshot,
+    asked: &AskedFor,
+    request: &Request,
+    headers: &HeaderMap,
+) -> Option<(&'a Model, &'a Endpoint)> {
+    let kept = call.gateway.kept_model(&asked.collection, request, headers);
+    let alias = match &asked.collection.members[..] {
+        [alias] => alias.clone(),
+        _ => kept?,
+    };
+    let model = snapshot.model(&alias).filter(|model| model.retired.is_none())?;
     Some((model, snapshot.endpoint(&model.endpoint)?))
 }
 

@@ -1,5 +1,6 @@
 //! From a request to its answer: the guard, the route, and who answers it.
 
+mod ask;
 mod body;
 pub(crate) mod coding;
 mod count;
@@ -11,6 +12,7 @@ mod reply;
 mod responses;
 mod route;
 mod silence;
+mod turn;
 
 use axum::{Router, body::Body, response::Response};
 use http::{HeaderValue, Method, Request, StatusCode, header};
@@ -19,8 +21,10 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Form, Kind, Origin};
 
 pub(crate) use body::Held;
+pub(crate) use panel::LAST_WORDS;
 pub(crate) use reply::error_response;
-pub(crate) use responses::since as responses_since;
+pub(crate) use responses::{Keeping, since as responses_since};
+pub(crate) use silence::Silences;
 
 pub(crate) use self::route::dialect;
 use self::route::{Route, route};
@@ -97,14 +101,14 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         Route::Models => Ok(models::list(call)),
         Route::Model(id) => models::one(call, &id),
         Route::Ask(form, model) => {
-            let client = name::client(request.headers());
             let route = wire::Route { model: model.as_deref(), form };
-            panel::ask(call, &route, client, &body::read(request).await?).await
+            let headers = request.headers().clone();
+            ask::ask(call, &route, headers, body::read(request).await?).await
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
-            let features = count::features(call.dialect, request.headers());
-            count::tokens(call, &route, &features, &body::read(request).await?).await
+            let headers = request.headers().clone();
+            count::tokens(call, &route, &headers, &body::read(request).await?).await
         }
         Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
         Route::Response(id) => responses::one(call, &id, query).await,

@@ -49,30 +49,38 @@ pub(crate) fn ollama_show(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiE
 fn all(call: &Call<'_>) -> ModelList {
     let snapshot = call.gateway.snapshot();
     let collections = snapshot.setup.collections.iter();
-    ModelList { entries: collections.flat_map(|collection| entries(&snapshot, collection)).collect() }
+    let mut entries: Vec<_> = collections.flat_map(|collection| entries(&snapshot, collection)).collect();
+    if snapshot.setup.settings.list_models {
+        let models = snapshot.setup.models.iter().filter(|model| model.retired.is_none());
+        entries.extend(models.map(|model| of_model(&snapshot, &model.alias)));
+    }
+    ModelList { entries }
 }
 
 fn find(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
     let snapshot = call.gateway.snapshot();
     let asked = name::parse(model);
-    let known = snapshot.collection(asked.collection);
-    let mode = asked.mode.or(known.map(|collection| collection.reply)).filter(|mode| BUILT.contains(mode));
-    match known.zip(mode) {
-        Some((collection, mode)) => {
-            let named = model.strip_prefix("models/").unwrap_or(model);
-            let id = format!("bench/{}", named.strip_prefix("bench/").unwrap_or(named));
-            Ok(entry(&snapshot, collection, id, mode))
-        }
+    if let Some(collection) = snapshot.collection(asked.collection) {
+        let named = model.strip_prefix("models/").unwrap_or(model);
+        let id = format!("bench/{}", named.strip_prefix("bench/").unwrap_or(named));
+        return Ok(entry(&snapshot, collection, id, asked.mode.unwrap_or(collection.reply)));
+    }
+    let alias = name::model(model).filter(|alias| snapshot.model(alias).is_some());
+    match alias {
+        Some(alias) => Ok(of_model(&snapshot, alias)),
         None => Err(unknown_collection(&snapshot, model)),
     }
 }
 
-/// A mode that is not built is not offered.
-const BUILT: [ReplyMode; 2] = [ReplyMode::All, ReplyMode::Merged];
+/// One model under its own name: what it can, as of a collection of one.
+fn of_model(snapshot: &Snapshot, alias: &str) -> ModelEntry {
+    let alone = Collection { reply: ReplyMode::Route, ..Collection::new("", [alias]) };
+    entry(snapshot, &alone, format!("bench/model/{alias}"), ReplyMode::Route)
+}
 
 /// As set, then once per other mode (wire.md §2).
 fn entries(snapshot: &Snapshot, collection: &Collection) -> Vec<ModelEntry> {
-    let mut modes = BUILT;
+    let mut modes = [ReplyMode::All, ReplyMode::Merged, ReplyMode::Route];
     modes.sort_by_key(|mode| *mode != collection.reply);
     let entry = |mode| {
         let id = match mode == collection.reply {
@@ -96,7 +104,7 @@ fn entry(snapshot: &Snapshot, collection: &Collection, id: String, reply: ReplyM
         tags: collection.tags.clone(),
         members: collection.members.clone(),
         shape: collection.shape.as_ref().map(|shape| shape.name().to_owned()),
-        explorers: free.min(settings.max_explorers),
+        explorers: if reply == ReplyMode::Route { 0 } else { free.min(settings.max_explorers) },
         reply,
         merger: collection.merger.clone(),
         together: together(snapshot, collection),

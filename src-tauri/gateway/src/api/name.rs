@@ -28,6 +28,12 @@ pub(crate) fn parse(model: &str) -> Asked<'_> {
     }
 }
 
+/// The alias that `bench/model/<alias>` names, or an alias by itself.
+pub(crate) fn model(model: &str) -> Option<&str> {
+    let name = parse(model).collection;
+    Some(name.strip_prefix("model/").unwrap_or(name)).filter(|alias| !alias.is_empty())
+}
+
 /// A path segment as it was before URL encoding.
 pub(crate) fn decoded(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! A question to a collection in any API, plain or streamed: `POST /v1/chat/completions` and its like.
+//! A panel's reply, plain or streamed.
 
 use std::{io, time::Duration};
 
@@ -6,59 +6,33 @@ use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderValue, StatusCode};
-use plan::Collection;
-use tokio::time::Instant;
-use wire::{ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request, Route};
+use wire::{ApiError, Dialect, EventEncoder, Kind, Origin, Reply, ReplyHead, ReplyMode, Request};
 
-use super::{
-    CONTENT_TYPE, Call, name, reply,
-    responses::{self, Keeping},
-    silence::Silences,
-};
-use crate::{
-    panel::{Asking, PanelEnd, Running, Update, collections_in_words, run, unknown_collection},
-    setup::Snapshot,
-};
+use super::{Call, ask::Question, reply, responses::Keeping, silence::Silences};
+use crate::panel::{Asking, PanelEnd, Running, Update, run};
 
 /// From the error event to the cut. A client's streams drop what is not read yet when the connection breaks, so a
 /// busy one needs the time; one that heeds the event has hung up long before.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 
-pub(crate) async fn ask(
+pub(super) async fn ask(
     call: &Call<'_>,
-    route: &Route<'_>,
-    client: String,
-    body: &[u8],
+    collection: String,
+    reply_mode: ReplyMode,
+    question: Question,
 ) -> Result<Response, ApiError> {
-    let begun = Instant::now();
-    let format = wire::format(call.dialect);
-    let created = call.gateway.clock().now_ms() / 1000;
-    let mut request = match format.decode_request(body, route) {
-        // Ollama's own client asks nothing first, to have the model loaded.
-        Err(error) if error.code == wire::NOTHING_ASKED => {
-            let model = wire::ollama_shown(body)?;
-            return Ok(reply::json(StatusCode::OK, wire::ollama_loaded(&model, created, route.form)));
-        }
-        request => request?,
-    };
-    let id = match call.dialect {
-        Dialect::Responses => responses::fresh_id()?,
-        _ => call.id.trim_start_matches("req_").to_owned(),
-    };
-    let keeping = Keeping::of(call, &request, body, &id)?;
-    if let Some(previous) = request.previous_response_id() {
-        request = format.decode_request(&responses::go_on(call, &previous, body).await?, route)?;
-    }
-    let (collection, reply_mode) = collection_for(&call.gateway.snapshot(), &request)?;
+    let Question { request, head, keeping, client, begun, .. } = question;
+    refuse_what_panels_lack(&collection, &request)?;
     let stream = request.stream;
-    let head = ReplyHead::of(&request, id, created);
+    let stream_type = wire::format(call.dialect).stream_type(request.form);
     let seated = call.gateway.seat(Asking { collection, reply: reply_mode, request, client })?;
     let lossy = reply::lossy(&seated.notices);
     let running = run(call.gateway, seated);
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
     let panel = running.panel.clone();
     let mut response = if stream {
-        let mut response = streamed(running, format.encoder(head), keeping, format.stream_type(route.form));
+        let encoder = wire::format(call.dialect).encoder(head);
+        let mut response = streamed(running, encoder, keeping, stream_type);
         response.headers_mut().insert(reply::OVERHEAD, reply::milliseconds(before_ms));
         response
     } else {
@@ -74,29 +48,8 @@ pub(crate) async fn ask(
     Ok(response)
 }
 
-/// The collection a request names (wire.md §2), and the mode its name asks for.
-pub(crate) fn known_collection<'a>(
-    snapshot: &'a Snapshot,
-    request: &Request,
-) -> Result<(&'a Collection, ReplyMode), ApiError> {
-    if request.model.trim().is_empty() {
-        let message = format!("model: none is named. {}", collections_in_words(snapshot));
-        return Err(ApiError::invalid("model_missing", message));
-    }
-    let asked = name::parse(&request.model);
-    let Some(collection) = snapshot.collection(asked.collection) else {
-        return Err(unknown_collection(snapshot, asked.collection));
-    };
-    Ok((collection, request.bench.reply.or(asked.mode).unwrap_or(collection.reply)))
-}
-
-/// The same, when a panel may answer it (wire.md §4).
-fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<(String, ReplyMode), ApiError> {
-    let (collection, mode) = known_collection(snapshot, request)?;
-    let name = &collection.name;
-    if mode == ReplyMode::Route {
-        return Err(not_built(name));
-    }
+/// What no panel may answer (wire.md §4).
+fn refuse_what_panels_lack(name: &str, request: &Request) -> Result<(), ApiError> {
     if let Some(place) = request.tool_use() {
         let message = format!(
             "{place}: a panel takes no tools, tool calls or tool results; an agent asks for bench/{name}:route"
@@ -108,15 +61,7 @@ fn collection_for(snapshot: &Snapshot, request: &Request) -> Result<(String, Rep
         error.message.push_str(&format!(", or ask for bench/{name}:route with a member of this API"));
         return Err(error);
     }
-    Ok((name.clone(), mode))
-}
-
-fn not_built(collection: &str) -> ApiError {
-    let message = format!(
-        "model: the reply mode \"route\" is not built in this version; ask for bench/{collection}:all, which gives every \
-         member's answer, or bench/{collection}:merged"
-    );
-    ApiError::new(Kind::NotImplemented, Origin::Gateway, "mode_not_implemented", message)
+    Ok(())
 }
 
 async fn whole(
@@ -187,12 +132,7 @@ fn streamed(
         let piece = streaming.next().await?;
         Some((piece, streaming))
     }));
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+    reply::stream(body, content_type)
 }
 
 impl Streaming {

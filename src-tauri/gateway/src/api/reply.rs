@@ -2,6 +2,7 @@
 
 use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, StatusCode};
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Notice};
 
@@ -9,6 +10,8 @@ use super::{CONTENT_TYPE, JSON, retry_after};
 use crate::{panel::chair, view::SeatView};
 
 pub(crate) const PANEL: HeaderName = HeaderName::from_static("x-bench-panel");
+pub(crate) const CONVERSATION: HeaderName = HeaderName::from_static("x-bench-conversation");
+pub(crate) const MODEL: HeaderName = HeaderName::from_static("x-bench-model");
 pub(crate) const SEATS: HeaderName = HeaderName::from_static("x-bench-seats");
 pub(crate) const OVERHEAD: HeaderName = HeaderName::from_static("x-bench-overhead-ms");
 pub(crate) const LOSSY: HeaderName = HeaderName::from_static("x-bench-lossy");
@@ -17,6 +20,16 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// The head of a streamed reply.
+pub(crate) fn stream(body: Body, content_type: &'static str) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
@@ -68,6 +81,11 @@ pub(crate) fn lossy(notices: &[Notice]) -> Option<HeaderValue> {
         text.push_str(&entry);
     }
     (!text.is_empty()).then(|| HeaderValue::from_str(&text).ok())?
+}
+
+/// A name as a header's value: what is not ASCII is percent-encoded.
+pub(crate) fn name(name: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(&utf8_percent_encode(name, CONTROLS).to_string()).ok()
 }
 
 pub(crate) fn milliseconds(ms: f64) -> HeaderValue {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
-use store::{Conversation, ResponseRow, StoreError};
+use store::{ResponseChain, ResponseRow, StoreError};
 use wire::{
     ApiError, Kind, Origin, Request,
     conversation::{self, Page, Turn},
@@ -63,6 +63,12 @@ impl Keeping {
         Ok(Some(Keeping { gateway: call.gateway.clone(), row }))
     }
 
+    /// Kept under the id that the member gave it, and its caller was told.
+    pub(crate) fn under(mut self, id: &str) -> Keeping {
+        id.clone_into(&mut self.row.id);
+        self
+    }
+
     /// Keeps the reply as its caller gets it, JSON. On disk before its last byte goes out, so that the next
     /// question finds it; a disk that is slow or full does not hold the reply back.
     pub(crate) async fn keep(self, reply: String) {
@@ -90,14 +96,14 @@ impl Keeping {
 /// The caller's body with what it goes on from before its own input.
 pub(crate) async fn go_on(call: &Call<'_>, id: &str, body: &[u8]) -> Result<Vec<u8>, ApiError> {
     let rows = match known(call.gateway, id).await? {
-        Conversation::Known(rows) => rows,
-        Conversation::Unknown => return Err(nothing_to_go_on_from(&not_kept(call.gateway, id))),
-        Conversation::Broken => {
+        ResponseChain::Known(rows) => rows,
+        ResponseChain::Unknown => return Err(nothing_to_go_on_from(&not_kept(call.gateway, id))),
+        ResponseChain::Broken => {
             let id = wire::redact::shorten(id, 80);
             let what = format!("a response that \"{id}\" goes on from is not kept any more");
             return Err(nothing_to_go_on_from(&what));
         }
-        Conversation::TooLarge => return Err(too_large()),
+        ResponseChain::TooLarge => return Err(too_large()),
     };
     let joined = conversation::go_on(body, &turns(&rows))?;
     if joined.len() > BODY_CAP { Err(too_large()) } else { Ok(joined) }
@@ -121,11 +127,11 @@ pub(crate) async fn one(call: &Call<'_>, id: &str, query: &str) -> Result<Respon
 pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Result<Response, ApiError> {
     let page = page(query)?;
     match known(call.gateway, id).await? {
-        Conversation::Known(rows) => {
+        ResponseChain::Known(rows) => {
             Ok(reply::json(StatusCode::OK, conversation::input_items(&turns(&rows), &page)?))
         }
-        Conversation::TooLarge => Err(too_large()),
-        Conversation::Unknown | Conversation::Broken => Err(not_found(call.gateway, id)),
+        ResponseChain::TooLarge => Err(too_large()),
+        ResponseChain::Unknown | ResponseChain::Broken => Err(not_found(call.gateway, id)),
     }
 }
 
@@ -148,10 +154,10 @@ fn turns(rows: &[ResponseRow]) -> Vec<Turn<'_>> {
     rows.iter().map(|row| Turn { id: &row.id, input: &row.input, response: &row.body }).collect()
 }
 
-async fn known(gateway: &Gateway, id: &str) -> Result<Conversation, ApiError> {
+async fn known(gateway: &Gateway, id: &str) -> Result<ResponseChain, ApiError> {
     let (store, id, since) = (gateway.store().clone(), id.to_owned(), since(gateway));
-    let read = move || store.conversation(&id, since, MOST_KEPT);
-    patiently(gateway, read, |found| *found == Conversation::Unknown).await
+    let read = move || store.response_chain(&id, since, MOST_KEPT);
+    patiently(gateway, read, |found| *found == ResponseChain::Unknown).await
 }
 
 /// Reads; what is not there is looked for once more when everything that waits is written.
@@ -285,9 +291,9 @@ mod tests {
         assert!(early.is_err(), "it waits: {early:?}");
         go.send(()).unwrap();
         let found = looking.await.unwrap();
-        assert!(matches!(&found, Conversation::Known(rows) if rows[0].id == "resp_late"), "{found:?}");
+        assert!(matches!(&found, ResponseChain::Known(rows) if rows[0].id == "resp_late"), "{found:?}");
         drop(go);
-        assert_eq!(known(&gateway, "resp_nobody").await.unwrap(), Conversation::Unknown);
+        assert_eq!(known(&gateway, "resp_nobody").await.unwrap(), ResponseChain::Unknown);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn parts_for_record(message: &Message) -> String {
 }
 
 /// Every turn as the record keeps it: a JSON list of role and text.
-pub(super) fn request_for_record(request: &Request) -> String {
+pub(crate) fn request_for_record(request: &Request) -> String {
     let turns: Vec<serde_json::Value> = request
         .messages
         .iter()

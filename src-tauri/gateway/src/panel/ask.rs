@@ -244,7 +244,7 @@ impl Gateway {
             member,
             made: own.made,
             kept: own.kept,
-            quirks: catalog::quirks(endpoint, model),
+            quirks: self.quirks(endpoint, model),
         }
     }
 }
@@ -424,7 +424,7 @@ impl SeatPlan {
     }
 }
 
-fn lossy_view(notice: &Notice) -> LossyView {
+pub(crate) fn lossy_view(notice: &Notice) -> LossyView {
     LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
 }
 

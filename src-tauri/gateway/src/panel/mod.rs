@@ -13,8 +13,11 @@ mod reply;
 mod run;
 mod seat;
 
+pub(crate) use as_text::request_for_record;
 pub use ask::{Ask, Asked};
-pub(crate) use ask::{Asking, Panel, collections_in_words, reply_word, unknown_collection};
+pub(crate) use ask::{
+    Asking, Panel, collections_in_words, lossy_view, reply_word, skipped_views, unknown_collection,
+};
 pub(crate) use reply::chair;
 pub(crate) use run::{PanelEnd, Running, Update, run};
-pub(crate) use seat::ON_DISK;
+pub(crate) use seat::{ERROR_CHARS, ON_DISK, class_word, describe, in_brief, round};

@@ -23,7 +23,7 @@ use crate::{
 const SHOW_EVERY: Duration = Duration::from_millis(25);
 
 /// What is kept of a provider's error.
-const ERROR_CHARS: usize = 300;
+pub(crate) const ERROR_CHARS: usize = 300;
 /// What fits into a line with other things on it.
 const BRIEF_CHARS: usize = 80;
 
@@ -68,7 +68,11 @@ pub(crate) async fn run_seat(
         });
     let outcome = cleaned(&gateway, watcher.follow(asked).await);
     let done = Instant::now();
-    alerts::after_call(&gateway, &plan.endpoint, &outcome);
+    let error = match &outcome.end {
+        CallEnd::Error(error) => Some(error),
+        CallEnd::Ok | CallEnd::Empty => None,
+    };
+    alerts::after_call(&gateway, &plan.endpoint, error);
     if let Some(it) = panel.snapshot.roster.get(&plan.model.alias) {
         match &outcome.end {
             CallEnd::Error(error) => gateway.note_limits(it, Some(error)),
@@ -165,7 +169,7 @@ fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
 }
 
 /// What a person reads: the provider's words, then the status and the wait it stated.
-fn describe(error: &UpstreamError) -> String {
+pub(crate) fn describe(error: &UpstreamError) -> String {
     let mut facts = Vec::new();
     facts.extend(error.status.map(|status| status.to_string()));
     facts.extend(error.retry_after.map(|wait| format!("wait {} s", wire::wait::whole_seconds(wait).max(1))));
@@ -176,7 +180,7 @@ fn describe(error: &UpstreamError) -> String {
 }
 
 /// `429, 40 s`; where there is no status, what happened.
-fn in_brief(error: &UpstreamError) -> String {
+pub(crate) fn in_brief(error: &UpstreamError) -> String {
     let wait = error.retry_after.map(|wait| format!("{} s", wire::wait::whole_seconds(wait).max(1)));
     let facts: Vec<String> = error.status.map(|status| status.to_string()).into_iter().chain(wait).collect();
     match (facts.is_empty(), error.class) {
@@ -188,7 +192,7 @@ fn in_brief(error: &UpstreamError) -> String {
     }
 }
 
-fn class_word(class: Class) -> &'static str {
+pub(crate) fn class_word(class: Class) -> &'static str {
     match class {
         Class::SignIn => "sign_in",
         Class::NotFound => "not_found",
@@ -224,7 +228,7 @@ pub(crate) fn kind_word(kind: SeatKind) -> &'static str {
 }
 
 /// Seconds to the millisecond.
-pub(super) fn round(seconds: f64) -> f64 {
+pub(crate) fn round(seconds: f64) -> f64 {
     (seconds * 1000.0).round() / 1000.0
 }
 

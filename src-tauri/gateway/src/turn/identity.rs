@@ -46,8 +46,10 @@ pub(crate) fn key(collection: &str, caller: &str, request: &Request, headers: &H
 pub(crate) fn title(request: &Request) -> String {
     let mut title = String::new();
     // What an agent puts before the person's words is no title.
-    let said = first_user(request).filter(|text| !text.trim_start().starts_with('<'));
-    let mut texts = said.chain(first_user(request)).flat_map(str::split_whitespace);
+    let is_said = |text: &&str| !text.trim_start().starts_with('<');
+    let has_words = first_user(request).any(|text| is_said(&text));
+    let said = first_user(request).filter(|text| is_said(text) || !has_words);
+    let mut texts = said.flat_map(str::split_whitespace);
     while title.chars().count() < TITLE {
         let Some(word) = texts.next() else { break };
         if !title.is_empty() {
@@ -63,7 +65,8 @@ const TITLE: usize = 90;
 
 fn session<'a>(request: &'a Request, headers: &'a HeaderMap) -> Option<&'a str> {
     let stated = SESSION_HEADERS.iter().find_map(|name| headers.get(*name)?.to_str().ok());
-    let told = || request.metadata.session.as_deref().or_else(|| users_session(request.metadata.user.as_deref()?));
+    let told =
+        || request.metadata.session.as_deref().or_else(|| users_session(request.metadata.user.as_deref()?));
     let known = stated.or_else(told).or(request.cache_key.as_deref());
     known.map(str::trim).filter(|session| !session.is_empty())
 }
@@ -120,9 +123,8 @@ mod tests {
 
     fn of(api: Dialect, body: &str, headers: &[(&'static str, &str)]) -> String {
         let request = wire::format(api).decode_request(body.as_bytes(), &Route::default()).unwrap();
-        let header = |(name, value): &(&'static str, &str)| {
-            (HeaderName::from_static(name), value.parse().unwrap())
-        };
+        let header =
+            |(name, value): &(&'static str, &str)| (HeaderName::from_static(name), value.parse().unwrap());
         key("agents", "local", &request, &headers.iter().map(header).collect())
     }
 
@@ -140,7 +142,8 @@ mod tests {
         let later = r#",{"role":"assistant","content":"hi"},{"role":"user","content":"more"}"#;
         assert_eq!(chat("be brief", "hello", later), first);
         assert_eq!(first.len(), 64);
-        for other in [chat("be long", "hello", ""), chat("be brief", "hello you", ""), chat("", "hello", "")] {
+        for other in [chat("be long", "hello", ""), chat("be brief", "hello you", ""), chat("", "hello", "")]
+        {
             assert_ne!(other, first);
         }
     }
@@ -162,7 +165,9 @@ mod tests {
     #[test]
     fn a_session_holds_whatever_is_said_and_its_side_requests_are_their_own() {
         let body = |system: &str, user: &str| {
-            format!(r#"{{"model":"x","system":"{system}","max_tokens":1,"messages":[{{"role":"user","content":"{user}"}}]}}"#)
+            format!(
+                r#"{{"model":"x","system":"{system}","max_tokens":1,"messages":[{{"role":"user","content":"{user}"}}]}}"#
+            )
         };
         for name in ["x-session-id", "x-claude-code-session-id", "session_id"] {
             let with = |system: &str, user: &str, id: &str| {
@@ -173,7 +178,11 @@ mod tests {
             assert_ne!(with("s", "a", "1"), with("title", "a", "1"), "{name}");
         }
         let keyed = |key: &str, input: &str| {
-            of(Dialect::Responses, &format!(r#"{{"model":"x","input":"{input}","prompt_cache_key":"{key}"}}"#), &[])
+            of(
+                Dialect::Responses,
+                &format!(r#"{{"model":"x","input":"{input}","prompt_cache_key":"{key}"}}"#),
+                &[],
+            )
         };
         assert_eq!(keyed("k", "a"), keyed("k", "b"));
         assert_ne!(keyed("k", "a"), keyed("l", "a"));
@@ -189,7 +198,8 @@ mod tests {
             of(Dialect::Anthropic, &body.to_string(), &[])
         };
         let plain = |session: &str| format!("user_1f_account_2e_session_{session}");
-        let json = |session: &str| format!(r#"{{"device_id":"1f","account_uuid":"","session_id":"{session}"}}"#);
+        let json =
+            |session: &str| format!(r#"{{"device_id":"1f","account_uuid":"","session_id":"{session}"}}"#);
         assert_eq!(asked(&plain("a-1"), "x"), asked(&plain("a-1"), "y"));
         assert_ne!(asked(&plain("a-1"), "x"), asked(&plain("a-2"), "x"));
         assert_eq!(asked(&json("a-1"), "x"), asked(&plain("a-1"), "y"), "the spelling may change on the way");

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use catalog::Endpoint;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use http::{HeaderMap, HeaderName, Method, header};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, timeout_at};
@@ -15,13 +15,13 @@ use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Transport
 use crate::clock::Clock;
 
 /// Streams, and the whole replies of providers that do not stream.
-const ACCEPT: &str = "text/event-stream, application/x-ndjson, application/json";
+pub(crate) const ACCEPT: &str = "text/event-stream, application/x-ndjson, application/json";
 
 /// The most that is read of an error body.
 const ERROR_BODY: usize = 64 * 1024;
 
 /// How long usage may come after the end mark.
-const AFTER_FINISH: Duration = Duration::from_secs(2);
+pub(crate) const AFTER_FINISH: Duration = Duration::from_secs(2);
 
 /// How long a seat may take.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,13 @@ pub(crate) struct Outcome {
     /// The model the provider says answered.
     pub served_as: Option<String>,
     pub attempts: u32,
+}
+
+/// A reply that is no 2xx: read, and as it came.
+pub(crate) struct Refused {
+    pub error: UpstreamError,
+    /// Up to 64 KB.
+    pub body: Vec<u8>,
 }
 
 impl Upstream {
@@ -126,17 +133,25 @@ impl Upstream {
         limits: Limits,
         deadline: Instant,
     ) -> UpstreamError {
+        self.refused(format, incoming, deadline.min(Instant::now() + limits.idle)).await.error
+    }
+
+    /// Reads a reply that is no 2xx. What has come of it by `deadline` is enough: the status says most.
+    pub(crate) async fn refused(
+        &self,
+        format: &dyn Format,
+        incoming: Incoming,
+        deadline: Instant,
+    ) -> Refused {
         let status = incoming.status;
         let headers = incoming.headers.clone();
-        // What has come of it by then is enough: the status says most.
-        let deadline = deadline.min(Instant::now() + limits.idle);
         let body = read_at_most(incoming, ERROR_BODY, deadline).await;
         let mut error = format.decode_error(status, text_header(&headers, header::CONTENT_TYPE), &body);
         let now = self.clock.now_ms() / 1000;
         if let Some(wait) = wire::wait::from_headers(|name| headers.get(name)?.to_str().ok(), now) {
             error.retry_after = Some(wait);
         }
-        error
+        Refused { error, body }
     }
 }
 
@@ -205,7 +220,7 @@ impl Reading {
             match (cut, ended) {
                 (Some(error), _) if !may_end => return CallEnd::Error(error),
                 (_, Some(end)) => {
-                    reuse(incoming, tasks);
+                    reuse(incoming.body, tasks);
                     return end;
                 }
                 (Some(error), None) => return CallEnd::Error(error),
@@ -237,16 +252,20 @@ impl Reading {
 }
 
 /// Reads what is left of a body whose answer is whole, aside: a connection read to its end is used again.
-fn reuse(mut incoming: Incoming, tasks: &TaskTracker) {
+pub(crate) fn reuse(mut body: BoxStream<'static, Result<Bytes, SendError>>, tasks: &TaskTracker) {
+    // Mostly its end has come with its last bytes.
+    if let Some(None) = body.next().now_or_never() {
+        return;
+    }
     tasks.spawn(async move {
-        let rest = async { while let Some(Ok(_)) = incoming.body.next().await {} };
+        let rest = async { while let Some(Ok(_)) = body.next().await {} };
         let _ = tokio::time::timeout(AFTER_FINISH, rest).await;
     });
 }
 
 /// Headers to a provider: the content type, its dialect's own, the endpoint's own, its auth. Nothing of the
 /// caller's.
-pub(super) fn headers(
+pub(crate) fn headers(
     endpoint: &Endpoint,
     key: Option<&SecretString>,
     accept: &str,
@@ -288,7 +307,7 @@ pub(super) fn text_header(headers: &HeaderMap, name: header::HeaderName) -> &str
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-fn network(error: &SendError) -> UpstreamError {
+pub(crate) fn network(error: &SendError) -> UpstreamError {
     UpstreamError { class: Class::Network, status: None, message: error.to_string(), retry_after: None }
 }
 

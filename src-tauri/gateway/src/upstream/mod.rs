@@ -5,8 +5,8 @@ mod count;
 mod listing;
 mod transport;
 
-pub(crate) use call::{CallEnd, Limits, Outcome, Upstream};
+pub(crate) use call::{ACCEPT, AFTER_FINISH, CallEnd, Limits, Outcome, Upstream, headers, network, reuse};
 pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Reqwest, Transport};
+pub(crate) use transport::{Incoming, Outgoing, Reqwest, SendError, Transport};

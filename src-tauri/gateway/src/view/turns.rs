@@ -50,6 +50,8 @@ pub struct RoutedCall {
     pub endpoint: String,
     /// It answered in the background; its caller never saw it.
     pub shadow: bool,
+    /// The turn that a shadow was put.
+    pub turn: Option<u32>,
     pub status: TurnStatus,
     /// A shadow's answer; empty for the turns' own.
     pub answer: String,

@@ -9,6 +9,7 @@ use crate::{
         PRUNED_AT_ONCE, from_db,
         search::{self, Text},
         to_db,
+        turns::TurnRow,
         verdicts::{self, Judged, VerdictRow},
     },
 };
@@ -66,15 +67,23 @@ const ANSWERED: &str = "ok";
 /// The kind of a call that merged the seats' answers, and so is no seat itself.
 const MERGER: &str = "merger";
 
+/// The kind of a model's work in a conversation: its turns together.
+pub(crate) const ROUTED: &str = "route";
+/// The kind of a call that answered a turn in the background.
+pub(crate) const SHADOW: &str = "shadow";
+/// What a verdict is welcome on and never owed.
+const NEVER_OWED: [&str; 3] = [MERGER, ROUTED, SHADOW];
+
 /// A call that ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallRow {
-    /// `<panel>.member1`, unique.
+    /// `<panel>.member1`, `<conversation>.1`, unique.
     pub call: String,
+    /// The panel, or the conversation, that it belongs to.
     pub panel: String,
-    /// `member1`
+    /// `member1`, `1`
     pub seat: String,
-    /// `member`, `explorer`, `merger`, `reserve`
+    /// `member`, `explorer`, `merger`, `reserve`, `route`, `shadow`
     pub kind: String,
     pub alias: String,
     pub endpoint: String,
@@ -119,20 +128,56 @@ pub struct StoredCall {
 impl StoredCall {
     /// Whether a verdict on it is owed: a panel's seat that answered and was not judged.
     pub fn is_owed(&self) -> bool {
-        self.row.status == ANSWERED && self.row.kind != MERGER && self.verdict.is_none()
+        self.row.status == ANSWERED && !NEVER_OWED.contains(&self.row.kind.as_str()) && self.verdict.is_none()
     }
 }
 
+/// A seat's call; its collection and shape are the panel's.
 pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault> {
-    // A duration that is no number or absurdly long saturates: `as` from a float does.
-    let ended_ms = row.started_ms.saturating_add((row.seconds * 1000.0) as i64);
+    write(connection, row, None)?;
+    search::add(connection, Text::Answer, connection.last_insert_rowid(), &row.answer)
+}
+
+/// What shadows of a collection have taken. Those of one day are the newest rows: it reads back from the end.
+pub(crate) fn shadow_tokens(connection: &Connection, collection: &str, since_ms: i64) -> Result<u64, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind = ?1 AND collection = ?2, started_ms, coalesce(tokens_in, 0), coalesce(tokens_out, 0)
+         FROM calls ORDER BY seq DESC",
+    )?;
+    let mut rows = statement.query(params![SHADOW, collection])?;
+    let mut spent: u64 = 0;
+    while let Some(row) = rows.next()? {
+        // A call that began before and ended after stands among younger ones: a day has none so long.
+        if row.get::<_, i64>(1)? < since_ms.saturating_sub(3_600_000) {
+            break;
+        }
+        if row.get(0)? && row.get::<_, i64>(1)? >= since_ms {
+            spent = spent.saturating_add(from_db(row.get(2)?)).saturating_add(from_db(row.get(3)?));
+        }
+    }
+    Ok(spent)
+}
+
+/// A shadow's call, with its conversation's collection and shape. Its answer is not among what is searched: a hit is
+/// a panel.
+pub(crate) fn insert_shadow(
+    connection: &Connection,
+    row: &CallRow,
+    collection: &str,
+    shape: &str,
+) -> Result<(), Fault> {
+    write(connection, row, Some((collection, shape)))
+}
+
+/// Without a collection and shape of its own it has its panel's.
+fn write(connection: &Connection, row: &CallRow, of: Option<(&str, &str)>) -> Result<(), Fault> {
     connection
         .prepare_cached(
             "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
                  started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
                  cache_read, cache_write, attempts, error_class, error, answer, collection, shape)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23, coalesce(max(collection), ''), coalesce(max(shape), '')
+                 ?21, ?22, ?23, coalesce(?24, max(collection), ''), coalesce(?25, max(shape), '')
              FROM panels WHERE id = ?2",
         )?
         .execute(params![
@@ -147,7 +192,7 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
             row.status,
             row.practice,
             row.started_ms,
-            ended_ms,
+            ended_ms(row.started_ms, row.seconds),
             finite(row.seconds),
             row.first_token_s.map(finite),
             row.tokens_in.map(to_db),
@@ -159,9 +204,73 @@ pub(crate) fn insert(connection: &Connection, row: &CallRow) -> Result<(), Fault
             row.error_class,
             row.error,
             row.answer,
+            of.map(|(collection, _)| collection),
+            of.map(|(_, shape)| shape),
         ])
         .map_err(|error| Fault::constraint(error, || format!("call {} was recorded already", row.call)))?;
-    search::add(connection, Text::Answer, connection.last_insert_rowid(), &row.answer)
+    Ok(())
+}
+
+/// A turn that a model answered, counted into its work in the conversation: one call however many turns. What it
+/// took is summed, and how it ended is what the turn that ended last says. The shape stays that of the first, by
+/// which it was counted.
+pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
+    let seat = turn.call.rsplit_once('.').map_or("", |(_, seat)| seat);
+    connection
+        .prepare_cached(
+            "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
+                 started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
+                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+                 ?21, ?22, '', ?23, ?24)
+             ON CONFLICT (call) DO UPDATE SET
+                 endpoint = excluded.endpoint,
+                 served = excluded.served,
+                 served_as = excluded.served_as,
+                 status = excluded.status,
+                 ended_ms = max(ended_ms, excluded.ended_ms),
+                 seconds = seconds + excluded.seconds,
+                 tokens_in =
+                     coalesce(CAST(tokens_in + excluded.tokens_in AS INTEGER), tokens_in, excluded.tokens_in),
+                 tokens_out =
+                     coalesce(CAST(tokens_out + excluded.tokens_out AS INTEGER), tokens_out, excluded.tokens_out),
+                 tokens_reasoning = coalesce(CAST(tokens_reasoning + excluded.tokens_reasoning AS INTEGER),
+                     tokens_reasoning, excluded.tokens_reasoning),
+                 cache_read =
+                     coalesce(CAST(cache_read + excluded.cache_read AS INTEGER), cache_read, excluded.cache_read),
+                 cache_write =
+                     coalesce(CAST(cache_write + excluded.cache_write AS INTEGER), cache_write, excluded.cache_write),
+                 attempts = min(attempts + excluded.attempts, 4294967295),
+                 error_class = excluded.error_class,
+                 error = excluded.error",
+        )?
+        .execute(params![
+            turn.call,
+            turn.conversation.id,
+            seat,
+            ROUTED,
+            turn.alias,
+            turn.endpoint,
+            turn.served,
+            turn.served_as,
+            turn.status,
+            turn.conversation.practice,
+            turn.at_ms,
+            ended_ms(turn.at_ms, turn.seconds),
+            finite(turn.seconds),
+            turn.first_token_s.map(finite),
+            turn.tokens_in.map(to_db),
+            turn.tokens_out.map(to_db),
+            turn.tokens_reasoning.map(to_db),
+            turn.cache_read.map(to_db),
+            turn.cache_write.map(to_db),
+            turn.attempts,
+            turn.error_class,
+            turn.error,
+            turn.conversation.collection,
+            turn.conversation.shape,
+        ])?;
+    Ok(())
 }
 
 /// The shape of a panel's calls, where they ended before it was known.
@@ -187,6 +296,11 @@ pub(crate) fn judged(connection: &Connection, panel: &str) -> Result<Vec<Judged>
 pub(crate) fn work(connection: &Connection, call: &str) -> Result<Option<(String, String)>, Fault> {
     let mut statement = connection.prepare_cached("SELECT alias, shape FROM calls WHERE call = ?1")?;
     Ok(statement.query_row([call], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Unix milliseconds. A duration that is no number or absurdly long saturates: `as` from a float does.
+pub(crate) fn ended_ms(started_ms: i64, seconds: f64) -> i64 {
+    started_ms.saturating_add((seconds * 1000.0) as i64)
 }
 
 /// SQLite has no NaN: it would become NULL, which the column refuses.

@@ -12,6 +12,7 @@ pub(crate) mod responses;
 pub(crate) mod search;
 pub(crate) mod seats;
 pub(crate) mod setup;
+pub(crate) mod turns;
 pub(crate) mod verdicts;
 
 /// Rows emptied in one transaction: emptied text is overwritten, which takes as long as writing it did.

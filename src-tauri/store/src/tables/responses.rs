@@ -41,7 +41,7 @@ pub struct ResponseRow {
 
 /// What a response goes on from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Conversation {
+pub enum ResponseChain {
     /// From the first response to the one named.
     Known(Vec<ResponseRow>),
     /// The one named is not kept.
@@ -63,12 +63,12 @@ pub(crate) fn insert(connection: &Connection, row: &ResponseRow) -> Result<(), F
 }
 
 /// The response and all before it; the one named must not be deleted, nor older than `since_ms`.
-pub(crate) fn conversation(
+pub(crate) fn chain(
     connection: &Connection,
     id: &str,
     since_ms: i64,
     most_bytes: usize,
-) -> Result<Conversation, Fault> {
+) -> Result<ResponseChain, Fault> {
     let mut statement = connection
         .prepare_cached("SELECT id, at_ms, previous, input, body, deleted FROM responses WHERE id = ?1")?;
     let mut rows: Vec<ResponseRow> = Vec::new();
@@ -90,18 +90,18 @@ pub(crate) fn conversation(
         let is_first = rows.is_empty();
         let row = match found {
             Some((row, deleted)) if !is_first || (!deleted && row.at_ms >= since_ms) => row,
-            _ if is_first => return Ok(Conversation::Unknown),
-            _ => return Ok(Conversation::Broken),
+            _ if is_first => return Ok(ResponseChain::Unknown),
+            _ => return Ok(ResponseChain::Broken),
         };
         bytes = bytes.saturating_add(row.input.len() + row.body.len());
         if bytes > most_bytes {
-            return Ok(Conversation::TooLarge);
+            return Ok(ResponseChain::TooLarge);
         }
         next = row.previous.clone();
         rows.push(row);
     }
     rows.reverse();
-    Ok(Conversation::Known(rows))
+    Ok(ResponseChain::Known(rows))
 }
 
 /// What the caller got, unless it is deleted or older than `since_ms`.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::{
     error::Fault,
     migrate::Step,
-    tables::{calls, seats},
+    tables::{calls, conversations, seats, turns},
 };
 
 pub(crate) const STEPS: &[Step] = &[Step {
@@ -39,7 +39,8 @@ pub enum SetupChange {
     Remove { kind: String, name: String },
     /// Gives a document another name; it keeps its place. A conflict when `from` is not there or `to` is.
     Rename { kind: String, from: String, to: String },
-    /// Moves everything recorded of one alias to another: calls, seats and with them the verdicts.
+    /// Moves everything recorded of one alias to another: calls, seats, turns, conversations and with them the
+    /// verdicts.
     MoveRecord { from: String, to: String },
 }
 
@@ -57,6 +58,9 @@ pub(crate) fn apply(connection: &Connection, change: &SetupChange) -> Result<(),
         SetupChange::Remove { kind, name } => remove(connection, kind, name),
         SetupChange::Rename { kind, from, to } => rename(connection, kind, from, to),
         SetupChange::MoveRecord { from, to } => {
+            // Turns and conversations are found by their calls' alias: those change last.
+            turns::rename_alias(connection, from, to)?;
+            conversations::rename_alias(connection, from, to)?;
             calls::rename_alias(connection, from, to)?;
             seats::rename_alias(connection, from, to)
         }

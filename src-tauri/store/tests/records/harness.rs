@@ -8,7 +8,10 @@ use std::{
     },
 };
 
-use store::{CallRow, Now, OpenOptions, Opened, PanelEnd, PanelRow, PlannedSeat, Store, StoreError};
+use store::{
+    CallRow, ConversationRow, Now, OpenOptions, Opened, PanelEnd, PanelRow, PlannedSeat, Store, StoreError,
+    TurnRow,
+};
 use tempfile::TempDir;
 
 /// 2026-11-29 15:45:01.250 UTC
@@ -168,4 +171,84 @@ pub fn write_panel(store: &Store, id: &str, alias: &str) {
     drop(store.panel_started(PanelRow { seats: vec![seat(id, 1, alias)], ..panel(id) }));
     drop(store.call_ended(call(id, 1, alias)));
     store.panel_ended(done(id)).blocking_wait().unwrap();
+}
+
+/// A turn that was answered, the first by its model.
+pub fn turn(conversation: &str, n: u32, alias: &str) -> TurnRow {
+    TurnRow {
+        conversation: ConversationRow {
+            id: conversation.to_owned(),
+            key: "5eed".to_owned(),
+            collection: "core".to_owned(),
+            shape: "code".to_owned(),
+            caller: "local".to_owned(),
+            client: "codex_exec".to_owned(),
+            title: "mend the parser".to_owned(),
+            at_ms: START,
+            alias: alias.to_owned(),
+            practice: false,
+        },
+        n,
+        at_ms: START + i64::from(n - 1) * 10_000,
+        call: format!("{conversation}.{n}"),
+        alias: alias.to_owned(),
+        endpoint: "fake".to_owned(),
+        served: format!("vendor/{alias}-1"),
+        served_as: Some(format!("{alias}-1-0815")),
+        api: "responses".to_owned(),
+        member_api: "anthropic".to_owned(),
+        status: "ok".to_owned(),
+        seconds: 2.5,
+        first_token_s: Some(0.5),
+        tool_calls: 2,
+        finish: Some("tool_calls".to_owned()),
+        tokens_in: Some(1000),
+        tokens_out: Some(50),
+        tokens_reasoning: None,
+        cache_read: Some(900),
+        cache_write: Some(0),
+        cost: Some(0.25),
+        attempts: 1,
+        overhead_ms: 0.75,
+        error_class: None,
+        error: None,
+        failed_over_json: "[]".to_owned(),
+        skipped_json: r#"[{"seat":"member","alias":"gamma","why":"retired"}]"#.to_owned(),
+        lossy_json: "[]".to_owned(),
+        why_json: r#"{"by":"best record","candidates":[]}"#.to_owned(),
+        question: String::new(),
+        answer: String::new(),
+    }
+}
+
+/// A turn that nobody answered; `alias` was tried last.
+pub fn unanswered(conversation: &str, n: u32, alias: &str) -> TurnRow {
+    TurnRow {
+        call: String::new(),
+        status: "error".to_owned(),
+        first_token_s: None,
+        tool_calls: 0,
+        finish: None,
+        tokens_in: None,
+        tokens_out: None,
+        cache_read: None,
+        cache_write: None,
+        cost: None,
+        attempts: 3,
+        error_class: Some("rate_limited".to_owned()),
+        error: Some("429: slow down".to_owned()),
+        failed_over_json: format!(r#"[{{"from":"{alias}","to":"","why":"429"}}]"#),
+        ..turn(conversation, n, alias)
+    }
+}
+
+/// The first shadow of a routed call.
+pub fn shadow(of: &str, alias: &str) -> CallRow {
+    let (conversation, _) = of.rsplit_once('.').unwrap();
+    CallRow {
+        call: format!("{of}.s1"),
+        seat: "s1".to_owned(),
+        kind: "shadow".to_owned(),
+        ..call(conversation, 1, alias)
+    }
 }

@@ -16,5 +16,6 @@ mod responses;
 mod search;
 mod setup;
 mod text;
+mod turns;
 mod verdict_model;
 mod verdicts;

@@ -8,17 +8,20 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 use store::{
     AuditEntry, CallRow, ClearOutcome, NewVerdict, PanelRow, PanelState, RecordFilter, SCHEMA_VERSION,
-    SetupChange, SetupItem, Store, StoredPanel,
+    SetupChange, SetupItem, Store, StoredPanel, TurnRow,
 };
 
-use crate::harness::{Folder, call, done, failed_call, panel, seat};
+use crate::harness::{Folder, call, done, failed_call, panel, seat, shadow, turn, unanswered};
 
 fn fixture(version: u32) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.sql"))
 }
 
-/// What the fixtures hold, by the verbs of today.
-fn fill(store: &Store) {
+/// The first version with conversations.
+const TURNS: u32 = 4;
+
+/// What the fixture of a version holds, by the verbs of today.
+fn fill(store: &Store, version: u32) {
     let item = SetupItem { kind: "model".to_owned(), name: "alpha".to_owned(), body: "{}".to_owned() };
     let entry = AuditEntry {
         actor: "window".to_owned(),
@@ -49,6 +52,21 @@ fn fill(store: &Store) {
     drop(store.give_verdict(verdict));
     let cleared = store.clear_verdict("p2.member1".to_owned(), "window".to_owned()).blocking_wait();
     assert!(matches!(cleared, Ok(ClearOutcome::Cleared(_))), "{cleared:?}");
+    if version >= TURNS {
+        fill_turns(store);
+    }
+}
+
+fn fill_turns(store: &Store) {
+    drop(store.turn_ended(turn("r1", 1, "alpha")));
+    let call = "r1.1".to_owned();
+    let kept =
+        TurnRow { question: "[]".to_owned(), answer: "it's done".to_owned(), ..turn("r1", 2, "alpha") };
+    drop(store.turn_ended(TurnRow { call: call.clone(), ..kept }));
+    drop(store.turn_ended(unanswered("r1", 3, "beta")));
+    drop(store.shadow_ended(shadow("r1.1", "gamma"), "core".to_owned(), "code".to_owned()));
+    let verdict = NewVerdict { call, useful: true, by: "window".to_owned(), ..NewVerdict::default() };
+    store.give_verdict(verdict).blocking_wait().unwrap();
 }
 
 /// Everything that can be read of it.
@@ -67,6 +85,8 @@ fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
             found(store, "sky"),
             found(store, "rayleigh"),
             found(store, "it scatters"),
+            store.conversations(None, 100).unwrap(),
+            store.turns("r1", None, 100).unwrap(),
         )
     );
     (store.panels(None, 100).unwrap(), rest)
@@ -86,23 +106,30 @@ fn schema(folder: &Folder) -> Vec<(String, String)> {
     rows.map(Result::unwrap).collect()
 }
 
+/// A folder that holds what the fixture of a version does, opened once more since, and what is read of it.
+fn filled(version: u32) -> (Folder, (Vec<StoredPanel>, String)) {
+    let folder = Folder::new();
+    let store = folder.open();
+    fill(&store, version);
+    store.close();
+    let store = folder.open();
+    let found = everything(&store);
+    store.close();
+    (folder, found)
+}
+
 #[test]
 fn every_version_migrates_to_the_newest() {
-    let fresh = Folder::new();
-    let store = fresh.open();
-    fill(&store);
-    store.close();
-    let store = fresh.open();
-    let expected = everything(&store);
+    let (fresh, before_turns) = filled(TURNS - 1);
+    let (_, with_turns) = filled(SCHEMA_VERSION);
     assert_eq!(
-        expected.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
+        with_turns.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
         [PanelState::Interrupted, PanelState::Done]
     );
-    store.close();
     if std::env::var_os("UPDATE_FIXTURES").is_some() && !fixture(SCHEMA_VERSION).exists() {
         let blank = Folder::new();
         let store = blank.open();
-        fill(&store);
+        fill(&store, SCHEMA_VERSION);
         store.close();
         std::fs::write(fixture(SCHEMA_VERSION), dump(&blank.sqlite())).unwrap();
     }
@@ -117,7 +144,8 @@ fn every_version_migrates_to_the_newest() {
         assert_eq!(found, version, "the fixture names its version");
 
         let store = folder.open();
-        assert_eq!(everything(&store), expected, "version {version}");
+        let expected = if version < TURNS { &before_turns } else { &with_turns };
+        assert_eq!(&everything(&store), expected, "version {version}");
         store.close();
         assert_eq!(schema(&folder), schema(&fresh), "version {version} ends at the same schema");
         let backups = folder.backups();

@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc::channel, time::Duration};
 
-use store::{Conversation, RecordingState, ResponseRow, Store, StoreError};
+use store::{RecordingState, ResponseChain, ResponseRow, Store, StoreError};
 
 use crate::harness::{Folder, START};
 
@@ -30,9 +30,9 @@ fn chain(store: &Store) {
     keep(store, row("c", Some("b")));
 }
 
-fn ids(store: &Store, id: &str) -> Result<Vec<String>, Conversation> {
-    match store.conversation(id, START, LIMIT).unwrap() {
-        Conversation::Known(rows) => Ok(rows.into_iter().map(|row| row.id).collect()),
+fn ids(store: &Store, id: &str) -> Result<Vec<String>, ResponseChain> {
+    match store.response_chain(id, START, LIMIT).unwrap() {
+        ResponseChain::Known(rows) => Ok(rows.into_iter().map(|row| row.id).collect()),
         other => Err(other),
     }
 }
@@ -55,11 +55,11 @@ fn a_response_is_read_with_all_that_it_goes_on_from() {
     chain(&store);
     keep(&store, row("fork", Some("a")));
     let wanted = vec![row("a", None), row("b", Some("a")), row("c", Some("b"))];
-    assert_eq!(store.conversation("c", START, LIMIT), Ok(Conversation::Known(wanted)));
+    assert_eq!(store.response_chain("c", START, LIMIT), Ok(ResponseChain::Known(wanted)));
     assert_eq!(ids(&store, "fork"), Ok(vec!["a".to_owned(), "fork".to_owned()]));
     assert_eq!(store.response("b", START), Ok(Some(row("b", None).body)));
     for unknown in ["", "d", "C", "a' OR '1'='1", "\0", "ü"] {
-        assert_eq!(ids(&store, unknown), Err(Conversation::Unknown), "{unknown:?}");
+        assert_eq!(ids(&store, unknown), Err(ResponseChain::Unknown), "{unknown:?}");
         assert_eq!(store.response(unknown, START), Ok(None), "{unknown:?}");
         assert!(!delete(&store, unknown), "{unknown:?}");
     }
@@ -84,9 +84,9 @@ fn a_conversation_that_is_too_large_is_not_read_whole() {
     let store = folder.open();
     chain(&store);
     let one = row("a", None).input.len() + row("a", None).body.len();
-    let read = |most| store.conversation("c", START, most).unwrap();
-    assert!(matches!(read(3 * one), Conversation::Known(_)));
-    assert_eq!(read(3 * one - 1), Conversation::TooLarge);
+    let read = |most| store.response_chain("c", START, most).unwrap();
+    assert!(matches!(read(3 * one), ResponseChain::Known(_)));
+    assert_eq!(read(3 * one - 1), ResponseChain::TooLarge);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_is_deleted_is_hidden_and_goes_when_nothing_goes_on_from_it() {
     assert!(delete(&store, "a"));
     assert!(!delete(&store, "a"), "once");
     assert_eq!(store.response("a", START), Ok(None));
-    assert_eq!(ids(&store, "a"), Err(Conversation::Unknown));
+    assert_eq!(ids(&store, "a"), Err(ResponseChain::Unknown));
     assert_eq!(ids(&store, "c").unwrap(), ["a", "b", "c"], "what was said stays said");
     assert_eq!(rows(&folder), ["a", "b", "c"]);
     assert!(delete(&store, "c"));
@@ -116,7 +116,7 @@ fn what_is_too_old_is_not_there_and_is_removed_once_nothing_young_goes_on_from_i
     keep(&store, young);
     let since = START + DAY;
     assert_eq!(store.response("c", since), Ok(None));
-    assert_eq!(store.conversation("c", since, LIMIT), Ok(Conversation::Unknown));
+    assert_eq!(store.response_chain("c", since, LIMIT), Ok(ResponseChain::Unknown));
     assert_eq!(store.delete_response("c".to_owned(), since).blocking_wait(), Ok(false));
 
     assert_eq!(store.prune_responses(START).blocking_wait(), Ok(0));
@@ -142,7 +142,7 @@ fn a_gap_in_a_conversation_is_not_passed_over() {
     let folder = Folder::new();
     let store = folder.open();
     keep(&store, row("b", Some("lost")));
-    assert_eq!(ids(&store, "b"), Err(Conversation::Broken));
+    assert_eq!(ids(&store, "b"), Err(ResponseChain::Broken));
     assert_eq!(store.response("b", START), Ok(Some(row("b", None).body)));
 }
 

@@ -1,0 +1,93 @@
+//! A question to a collection in any API, plain or streamed: `POST /v1/chat/completions` and its like.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use plan::Collection;
+use tokio::time::Instant;
+use wire::{ApiError, Dialect, ReplyHead, ReplyMode, Request, Route};
+
+use super::{
+    Call, count, name, panel, reply,
+    responses::{self, Keeping},
+    turn,
+};
+use crate::{
+    panel::{collections_in_words, unknown_collection},
+    setup::Snapshot,
+};
+
+/// A question, read as far as both ways of answering it have in common.
+pub(crate) struct Question {
+    pub request: Request,
+    pub head: ReplyHead,
+    pub keeping: Option<Keeping>,
+    /// As the caller sent it, with what it goes on from.
+    pub body: Bytes,
+    pub client: String,
+    pub begun: Instant,
+}
+
+pub(crate) async fn ask(
+    call: &Call<'_>,
+    route: &Route<'_>,
+    headers: HeaderMap,
+    mut body: Bytes,
+) -> Result<Response, ApiError> {
+    let begun = Instant::now();
+    let format = wire::format(call.dialect);
+    let created = call.gateway.clock().now_ms() / 1000;
+    let mut request = match format.decode_request(&body, route) {
+        // Ollama's own client asks nothing first, to have the model loaded.
+        Err(error) if error.code == wire::NOTHING_ASKED => {
+            let model = wire::ollama_shown(&body)?;
+            return Ok(reply::json(StatusCode::OK, wire::ollama_loaded(&model, created, route.form)));
+        }
+        request => request?,
+    };
+    let id = match call.dialect {
+        Dialect::Responses => responses::fresh_id()?,
+        _ => call.id.trim_start_matches("req_").to_owned(),
+    };
+    let keeping = Keeping::of(call, &request, &body, &id)?;
+    if let Some(previous) = request.previous_response_id() {
+        body = responses::go_on(call, &previous, &body).await?.into();
+        request = format.decode_request(&body, route)?;
+    }
+    let snapshot = call.gateway.snapshot();
+    let (asked, mode) = asked_for(&snapshot, &request)?;
+    let head = ReplyHead::of(&request, id, created);
+    let client = name::client(&headers);
+    let question = Question { request, head, keeping, body, client, begun };
+    if mode == ReplyMode::Route {
+        let features = count::features(call.dialect, &headers);
+        return turn::take(call, asked, question, features, headers).await;
+    }
+    panel::ask(call, asked.collection.name, mode, question).await
+}
+
+/// Who is asked: a collection, or one model under its own name.
+pub(crate) struct AskedFor {
+    pub collection: Collection,
+    pub by_name: bool,
+}
+
+/// What a request names (wire.md §2), and the mode that it is to be answered in.
+pub(crate) fn asked_for(snapshot: &Snapshot, request: &Request) -> Result<(AskedFor, ReplyMode), ApiError> {
+    if request.model.trim().is_empty() {
+        let message = format!("model: none is named. {}", collections_in_words(snapshot));
+        return Err(ApiError::invalid("model_missing", message));
+    }
+    let asked = name::parse(&request.model);
+    let wanted = request.bench.reply.or(asked.mode);
+    if let Some(collection) = snapshot.collection(asked.collection) {
+        let mode = wanted.unwrap_or(collection.reply);
+        return Ok((AskedFor { collection: collection.clone(), by_name: false }, mode));
+    }
+    // A model under its own name is a panel of one, which is routed.
+    let alias = name::model(&request.model).filter(|alias| snapshot.model(alias).is_some());
+    let Some(alias) = alias else { return Err(unknown_collection(snapshot, asked.collection)) };
+    let name = format!("model/{alias}");
+    let collection = Collection { name, ..Collection::new("", [alias]) };
+    Ok((AskedFor { collection, by_name: true }, ReplyMode::Route))
+}

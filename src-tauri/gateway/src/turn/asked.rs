@@ -1,0 +1,77 @@
+//! A member that is asked a turn, and the turn in its words.
+
+use bytes::Bytes;
+use catalog::{Endpoint, Model};
+use wire::{ApiError, Encoded, Member, Request, Target};
+
+use crate::{gateway::Gateway, setup::Snapshot};
+
+pub(crate) struct Asked {
+    pub model: Model,
+    /// With a base that can be asked.
+    pub endpoint: Endpoint,
+    pub member: Member,
+    /// It speaks the caller's API: the caller's body goes on, and the answer's bytes come back.
+    pub relayed: bool,
+    /// Without its body.
+    pub encoded: Encoded,
+    pub body: Bytes,
+}
+
+impl Asked {
+    /// The turn as this member is asked it. `None` when its model or endpoint has just been removed.
+    ///
+    /// Errors: what a relay finds wrong with the caller's body.
+    pub(crate) fn new(
+        gateway: &Gateway,
+        snapshot: &Snapshot,
+        alias: &str,
+        turn: Said<'_>,
+    ) -> Option<Result<Asked, ApiError>> {
+        let model = snapshot.model(alias)?.clone();
+        let endpoint = gateway.resolve(snapshot.endpoint(&model.endpoint)?);
+        let Said { request, body, conversation } = turn;
+        let target = gateway.turn_target(&endpoint, &model, request, conversation);
+        let format = wire::format(endpoint.api);
+        let relayed = endpoint.api == request.dialect;
+        let encoded = match relayed {
+            true => format.relay_request(body, request, &target),
+            false => Ok(format.encode_request(request, &target)),
+        };
+        Some(encoded.map(|mut encoded| {
+            let body = Bytes::from(std::mem::take(&mut encoded.body));
+            Asked { model, endpoint, member: target.member, relayed, encoded, body }
+        }))
+    }
+}
+
+/// What the caller said: read, and as it was sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Said<'a> {
+    pub request: &'a Request,
+    pub body: &'a [u8],
+    pub conversation: &'a str,
+}
+
+impl Gateway {
+    fn turn_target(
+        &self,
+        endpoint: &Endpoint,
+        model: &Model,
+        request: &Request,
+        conversation: &str,
+    ) -> Target {
+        let member = Member::of(&endpoint.name, &model.served);
+        let own = self.origins().own(request, member, Some(conversation));
+        Target {
+            served: model.served.clone(),
+            options: model.options.clone(),
+            max_output: model.facts.max_output,
+            callers_options: true,
+            member,
+            made: own.made,
+            kept: own.kept,
+            quirks: self.quirks(endpoint, model),
+        }
+    }
+}

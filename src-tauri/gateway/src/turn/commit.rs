@@ -1,0 +1,224 @@
+//! From a turn to the member that answers it: members are tried in their order until one has begun to answer
+//! (route.md §4). Until then the caller has seen nothing, and whoever fails is passed over unseen.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, Method, header};
+use tokio::time::{Instant, timeout_at};
+use wire::{ApiError, Kind, Origin, UpstreamError};
+
+use super::{
+    Turn,
+    answering::{Answering, silence},
+    asked::{Asked, Said},
+    failure::{AsItIs, Failed, Refusal, nobody_answered},
+    watch::Watch,
+};
+use crate::{
+    alerts,
+    gateway::Gateway,
+    panel::ERROR_CHARS,
+    upstream::{ACCEPT, Incoming, Outgoing, headers, network},
+};
+
+/// Members tried in one turn.
+const MOST: usize = 3;
+
+/// What of an error body is looked at at most, and how long it is waited for.
+const ERROR_PATIENCE: Duration = Duration::from_secs(5);
+
+impl Turn {
+    /// The first member that answers, with its first piece in hand; or why nobody does.
+    pub(crate) async fn commit(&mut self) -> Result<Answering, Refusal> {
+        let aliases: Vec<String> =
+            self.order.iter().take(MOST).map(|candidate| candidate.alias.clone()).collect();
+        for (at, alias) in aliases.iter().enumerate() {
+            let next = aliases.get(at + 1).map(String::as_str);
+            match self.ask(alias, next.is_none()).await? {
+                Ok(answering) => {
+                    self.record.answers();
+                    return Ok(answering);
+                }
+                Err(failed) if failed.passes_on() => self.record.failed(failed.error, next),
+                Err(failed) => {
+                    self.record.failed(failed.error.clone(), None);
+                    return Err(failed.given_back());
+                }
+            }
+        }
+        let error = nobody_answered(&self.collection.name, self.record.failed_over(), self.record.errors());
+        Err(Refusal::Api(Box::new(error), Some(self.bench())))
+    }
+
+    /// Asks one member; the last one is asked once more when that may help.
+    ///
+    /// Errors: what is wrong with the caller's body for every member of its API.
+    async fn ask(&mut self, alias: &str, is_last: bool) -> Result<Result<Answering, Failed>, ApiError> {
+        let mut again = false;
+        loop {
+            let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
+            let Some(asked) = Asked::new(&self.gateway, &self.snapshot, alias, said) else {
+                return Ok(Err(Failed::of(gone(alias))));
+            };
+            let asked = asked?;
+            let quirks = self.gateway.quirks(&asked.endpoint, &asked.model);
+            let failed = match self.attempt(asked).await {
+                Ok(answering) => return Ok(Ok(answering)),
+                Err(failed) => failed,
+            };
+            // What it has just been learned to refuse, it is asked without.
+            let is_learned = self.snapshot.model(alias).is_some_and(|model| {
+                let endpoint = self.snapshot.endpoint(&model.endpoint);
+                endpoint.is_some_and(|endpoint| self.gateway.quirks(endpoint, model) != quirks)
+            });
+            if is_learned {
+                continue;
+            }
+            match failed.once_more_after() {
+                Some(wait) if is_last && !again && failed.passes_on() => {
+                    again = true;
+                    tokio::time::sleep(wait).await;
+                }
+                _ => return Ok(Err(failed)),
+            }
+        }
+    }
+
+    /// One call to a member, up to its first piece.
+    async fn attempt(&mut self, asked: Asked) -> Result<Answering, Failed> {
+        self.record.asks(&asked);
+        let snapshot = self.snapshot.clone();
+        let registered = snapshot.roster.get(&asked.model.alias);
+        let (model, endpoint) = (asked.model.clone(), asked.endpoint.clone());
+        let ended = self.first_piece(asked).await;
+        match &ended {
+            Ok(_) => {
+                alerts::after_call(&self.gateway, &endpoint, None);
+                if let Some(it) = registered {
+                    self.gateway.note_limits(it, None);
+                }
+            }
+            Err(failed) => {
+                alerts::after_call(&self.gateway, &endpoint, Some(&failed.error));
+                if let Some(it) = registered {
+                    self.gateway.note_limits(it, Some(&failed.error));
+                }
+                self.gateway.learn(&endpoint, &model, &failed.error);
+            }
+        }
+        ended
+    }
+
+    async fn first_piece(&mut self, asked: Asked) -> Result<Answering, Failed> {
+        let streamed = self.request.stream;
+        let incoming = send(&self.gateway, &asked, &self.features, streamed, self.patience).await?;
+        let listening = self.gateway.origins().listen(asked.member, &self.conversation);
+        let watch = Watch::new(listening, self.early, self.keeps_text);
+        let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+        loop {
+            answering.read().await;
+            if let Some(error) = answering.watch.error.take() {
+                return Err(Failed::of(cleaned(&self.gateway, error)));
+            }
+            // A reply that goes out whole may fail over to its last byte.
+            let begun = answering.watch.first_piece.is_some();
+            if begun && (self.request.stream || answering.watch.is_over()) {
+                return Ok(answering);
+            }
+            if !begun && answering.watch.finish.is_some() {
+                return Err(match answering.watch.is_notice() {
+                    true => Failed::of(cleaned(&self.gateway, notice(answering.watch.opening()))),
+                    false => Failed::empty(),
+                });
+            }
+        }
+    }
+}
+
+/// How long a member may be silent, and how long a reply may take that comes all at once.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    pub idle: Duration,
+    pub whole: Duration,
+}
+
+/// Sends a turn to a member: the reply's head, when it is a 2xx. `streamed` is what the caller wants.
+pub(super) async fn send(
+    gateway: &Gateway,
+    asked: &Asked,
+    features: &[(&'static str, String)],
+    streamed: bool,
+    patience: Patience,
+) -> Result<Incoming, Failed> {
+    let at_once = asked.relayed && !streamed;
+    let key = gateway.key(&asked.endpoint).await;
+    let accept = if at_once { "application/json" } else { ACCEPT };
+    let mut outgoing = headers(&asked.endpoint, key.as_ref(), accept, &asked.encoded.headers);
+    if asked.relayed {
+        for (name, value) in features {
+            outgoing.set(HeaderName::from_static(name), value);
+        }
+    }
+    let upstream = gateway.upstream();
+    let outgoing = Outgoing {
+        method: Method::POST,
+        url: format!("{}{}", asked.endpoint.base.trim_end_matches('/'), asked.encoded.path),
+        headers: outgoing,
+        body: asked.body.clone(),
+    };
+    let patience = if at_once { patience.whole } else { patience.idle };
+    let sent = match timeout_at(Instant::now() + patience, upstream.transport.send(outgoing)).await {
+        Err(_) => Err(silence(patience)),
+        Ok(Err(error)) => Err(network(&error)),
+        Ok(Ok(incoming)) => Ok(incoming),
+    };
+    let incoming = sent.map_err(Failed::of)?;
+    if (200..300).contains(&incoming.status) {
+        return Ok(incoming);
+    }
+    let (status, is_json) = (incoming.status, is_json(&incoming));
+    let format = wire::format(asked.endpoint.api);
+    let refused = upstream.refused(format, incoming, Instant::now() + ERROR_PATIENCE).await;
+    let goes_back = asked.relayed && is_json && !refused.body.is_empty();
+    let as_it_is = goes_back.then(|| AsItIs {
+        status,
+        body: Bytes::from(gateway.scrub(&String::from_utf8_lossy(&refused.body))),
+    });
+    Err(Failed { error: cleaned(gateway, refused.error), as_it_is })
+}
+
+/// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
+fn cleaned(gateway: &Gateway, error: UpstreamError) -> UpstreamError {
+    let message = wire::redact::shorten(&gateway.scrub(&error.message), ERROR_CHARS);
+    UpstreamError { message, ..error }
+}
+
+fn is_json(incoming: &Incoming) -> bool {
+    let content_type = incoming.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|content_type| content_type.to_ascii_lowercase().contains("json"))
+}
+
+fn notice(said: &str) -> UpstreamError {
+    UpstreamError {
+        class: wire::Class::Capacity,
+        status: None,
+        message: wire::redact::redact(said),
+        retry_after: None,
+    }
+}
+
+fn gone(alias: &str) -> UpstreamError {
+    UpstreamError {
+        class: wire::Class::Other,
+        status: None,
+        message: format!("{alias} was removed while the turn ran"),
+        retry_after: None,
+    }
+}
+
+/// A turn that was cut off from inside.
+pub(crate) fn lost() -> ApiError {
+    let message = "the gateway failed while the turn ran";
+    ApiError::new(Kind::Internal, Origin::Gateway, "internal", message)
+}

@@ -1,0 +1,361 @@
+//! A turn's record: told live as it goes, and written down when it is over, whichever way that comes about.
+
+use std::time::Duration;
+
+use plan::{Shape, Tally, TurnOrder};
+use serde_json::Value;
+use store::{Ack, ConversationRow, TurnRow};
+use tokio::time::Instant;
+use wire::{Dialect, Finish, UpstreamError};
+
+use super::{asked::Asked, watch::Watch};
+use crate::{
+    alerts,
+    clock::rfc3339,
+    gateway::Gateway,
+    panel::{class_word, describe, lossy_view, round, skipped_views},
+    view::{CandidateView, ConversationView, TurnFailedOver, TurnStatus, TurnView, WhyThisModel},
+};
+
+/// What of a turn is known from its beginning.
+pub(crate) struct Began {
+    /// The conversation's key.
+    pub key: String,
+    pub conversation: ConversationView,
+    /// When the conversation began, and this turn: ms since 1970.
+    pub first_ms: i64,
+    pub at_ms: i64,
+    pub begun: Instant,
+    pub shape: Shape,
+    pub api: Dialect,
+    pub order: TurnOrder,
+    /// The caller's messages, where text is kept.
+    pub question: String,
+}
+
+/// Dropped before its end, the turn is recorded as cancelled: its caller hung up.
+pub(crate) struct Record {
+    gateway: Gateway,
+    /// `None` once it is over.
+    open: Option<Box<Open>>,
+}
+
+struct Open {
+    key: String,
+    row: ConversationRow,
+    at_ms: i64,
+    begun: Instant,
+    view: TurnView,
+    errors: Vec<UpstreamError>,
+    attempts: u32,
+    /// When the member that is being asked was sent the turn, and when its first bytes came.
+    sent: Option<Instant>,
+    shape: Shape,
+    price: Option<catalog::Price>,
+    /// The gateway's own time so far.
+    own: Duration,
+}
+
+impl Record {
+    pub(crate) fn begin(gateway: &Gateway, began: Began) -> Record {
+        let Began { key, conversation, first_ms, at_ms, begun, shape, api, order, question } = began;
+        let row = ConversationRow {
+            id: conversation.id.clone(),
+            key: key.clone(),
+            collection: conversation.collection.clone(),
+            shape: shape.name().to_owned(),
+            caller: "local".to_owned(),
+            client: conversation.client.clone(),
+            title: conversation.title.clone(),
+            at_ms: first_ms,
+            alias: String::new(),
+            practice: conversation.practice,
+        };
+        let view = TurnView {
+            conversation: conversation.id.clone(),
+            turn: conversation.turns,
+            at: rfc3339(at_ms),
+            call: String::new(),
+            alias: String::new(),
+            endpoint: String::new(),
+            served: String::new(),
+            served_as: None,
+            api: api.name().to_owned(),
+            member_api: String::new(),
+            status: TurnStatus::Running,
+            seconds: None,
+            first_token_s: None,
+            tool_calls: 0,
+            finish: None,
+            tokens_in: None,
+            tokens_out: None,
+            tokens_reasoning: None,
+            cache_read: None,
+            cache_write: None,
+            cost: None,
+            overhead_ms: 0.0,
+            error: String::new(),
+            failed_over: Vec::new(),
+            skipped: skipped_views(&order.skipped),
+            lossy: Vec::new(),
+            why: why(order),
+            question,
+            answer: String::new(),
+        };
+        gateway.live().turn(&conversation, || view.clone());
+        let open = Open {
+            key,
+            row,
+            at_ms,
+            begun,
+            view,
+            errors: Vec::new(),
+            attempts: 0,
+            sent: None,
+            shape,
+            price: None,
+            own: Duration::ZERO,
+        };
+        Record { gateway: gateway.clone(), open: Some(Box::new(open)) }
+    }
+
+    /// A member is about to be asked.
+    pub(crate) fn asks(&mut self, asked: &Asked) {
+        let Some(open) = &mut self.open else { return };
+        open.attempts += 1;
+        if open.sent.is_none() {
+            open.own = open.begun.elapsed();
+        }
+        open.sent = Some(Instant::now());
+        let view = &mut open.view;
+        asked.model.alias.clone_into(&mut view.alias);
+        asked.endpoint.name.clone_into(&mut view.endpoint);
+        asked.model.served.clone_into(&mut view.served);
+        asked.endpoint.api.name().clone_into(&mut view.member_api);
+        view.lossy = asked.encoded.notices.iter().map(lossy_view).collect();
+        open.price.clone_from(&asked.model.facts.price);
+    }
+
+    /// The member that was asked could not take it; `to` does now, or nobody.
+    pub(crate) fn failed(&mut self, error: UpstreamError, to: Option<&str>) {
+        let Some(open) = &mut self.open else { return };
+        let failed_over = TurnFailedOver {
+            from: open.view.alias.clone(),
+            to: to.unwrap_or_default().to_owned(),
+            why: describe(&error),
+        };
+        if to.is_some() {
+            alerts::turn_failed_over(&self.gateway, &open.row.collection, &failed_over, &error);
+        }
+        open.view.failed_over.push(failed_over);
+        open.errors.push(error);
+        self.tell();
+    }
+
+    /// The member answers: the conversation is its own.
+    pub(crate) fn answers(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        open.view.first_token_s = Some(round(open.begun.elapsed().as_secs_f64()));
+        if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
+            open.view.call = it.answered(&open.view.alias, &open.view.endpoint);
+        }
+        open.row.alias.clone_from(&open.view.alias);
+        self.tell();
+    }
+
+    pub(crate) fn failed_over(&self) -> &[TurnFailedOver] {
+        self.open.as_ref().map_or(&[], |open| &open.view.failed_over)
+    }
+
+    pub(crate) fn errors(&self) -> &[UpstreamError] {
+        self.open.as_ref().map_or(&[], |open| &open.errors)
+    }
+
+    pub(crate) fn view(&self) -> Option<&TurnView> {
+        self.open.as_ref().map(|open| &open.view)
+    }
+
+    /// The gateway's own time after the member was done.
+    pub(crate) fn took(&mut self, own: Duration) {
+        if let Some(open) = &mut self.open {
+            open.own += own;
+        }
+    }
+
+    /// Milliseconds that the gateway itself took so far.
+    pub(crate) fn own_ms(&self) -> f64 {
+        self.open.as_ref().map_or(0.0, |open| open.own.as_secs_f64() * 1000.0)
+    }
+
+    /// The turn is over: what is known of its answer goes into the record. The ack is answered when it is on disk.
+    pub(crate) fn end(mut self, watch: Option<&mut Watch>, status: TurnStatus) -> Option<Ack<()>> {
+        self.close(watch, status)
+    }
+
+    fn close(&mut self, watch: Option<&mut Watch>, status: TurnStatus) -> Option<Ack<()>> {
+        let mut open = self.open.take()?;
+        let now_ms = self.gateway.clock().now_ms();
+        open.view.status = status;
+        open.view.seconds = Some(round(open.begun.elapsed().as_secs_f64()));
+        open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
+        let error = match watch {
+            Some(watch) => {
+                open.watched(watch);
+                watch.error.take().map(|error| (self.gateway.scrub(&describe(&error)), error.class))
+            }
+            None => open.errors.last().map(|error| (describe(error), error.class)),
+        };
+        let class = error.as_ref().map(|(_, class)| class_word(*class).to_owned());
+        let is_error = matches!(status, TurnStatus::Error | TurnStatus::Empty);
+        open.view.error = error.filter(|_| is_error).map(|(said, _)| said).unwrap_or_default();
+        let mut conversation = None;
+        if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
+            let is_new = it.ended(&open.view.call, now_ms);
+            it.view.count(&open.view);
+            conversation = Some(it.view.clone());
+            self.evidence(&open, is_new, now_ms);
+        }
+        if let Some(conversation) = conversation {
+            let view = &open.view;
+            self.gateway.live().turn(&conversation, || view.clone());
+        }
+        Some(self.gateway.store().turn_ended(open.row(class.filter(|_| is_error))))
+    }
+
+    /// One offload for each model of a conversation; its later turns only make it younger.
+    fn evidence(&self, open: &Open, is_new: bool, now_ms: i64) {
+        if open.view.call.is_empty() {
+            return;
+        }
+        let counts = Tally { offloads: u32::from(is_new), last_offload_ms: Some(now_ms), ..Tally::default() };
+        self.gateway.known().evidence().add(&open.view.alias, &open.shape, counts);
+    }
+
+    fn tell(&self) {
+        let Some(open) = &self.open else { return };
+        let conversation = self.gateway.conversations().lock().get(&open.key).map(|it| it.view.clone());
+        if let Some(conversation) = conversation {
+            self.gateway.live().turn(&conversation, || open.view.clone());
+        }
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if let Some(written) = self.close(None, TurnStatus::Cancelled) {
+            // Shutting down waits for it.
+            self.gateway.panel_tasks().spawn(written);
+        }
+    }
+}
+
+impl Open {
+    fn watched(&mut self, watch: &mut Watch) {
+        let view = &mut self.view;
+        let usage = watch.usage;
+        view.tool_calls = watch.tool_calls;
+        view.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
+        view.served_as = watch.served_as.take();
+        (view.tokens_in, view.tokens_out) = (usage.input, usage.output);
+        view.tokens_reasoning = usage.reasoning;
+        (view.cache_read, view.cache_write) = (usage.cache_read, usage.cache_write);
+        view.cost = self.price.as_ref().and_then(|price| price.cost(&usage));
+        view.answer = std::mem::take(&mut watch.answer);
+    }
+
+    fn row(self: Box<Self>, error_class: Option<String>) -> TurnRow {
+        let Open { row, at_ms, view, attempts, .. } = *self;
+        TurnRow {
+            n: view.turn,
+            at_ms,
+            call: view.call,
+            alias: view.alias,
+            endpoint: view.endpoint,
+            served: view.served,
+            served_as: view.served_as,
+            api: view.api,
+            member_api: view.member_api,
+            status: status_word(view.status).to_owned(),
+            seconds: view.seconds.unwrap_or_default(),
+            first_token_s: view.first_token_s,
+            tool_calls: view.tool_calls,
+            finish: view.finish,
+            tokens_in: view.tokens_in,
+            tokens_out: view.tokens_out,
+            tokens_reasoning: view.tokens_reasoning,
+            cache_read: view.cache_read,
+            cache_write: view.cache_write,
+            cost: view.cost,
+            attempts,
+            overhead_ms: view.overhead_ms,
+            error_class,
+            error: (!view.error.is_empty()).then_some(view.error),
+            failed_over_json: json(&view.failed_over),
+            skipped_json: json(&view.skipped),
+            lossy_json: json(&view.lossy),
+            why_json: json(&view.why),
+            question: view.question,
+            answer: view.answer,
+            conversation: row,
+        }
+    }
+}
+
+impl ConversationView {
+    /// Takes a turn that is over in.
+    fn count(&mut self, turn: &TurnView) {
+        let sum = |known: Option<u64>, more: Option<u64>| match (known, more) {
+            (None, None) => None,
+            (known, more) => Some(known.unwrap_or(0).saturating_add(more.unwrap_or(0))),
+        };
+        self.tool_calls += turn.tool_calls;
+        self.failed_over += u32::from(turn.failed_over.iter().any(|it| !it.to.is_empty()));
+        self.tokens_in = sum(self.tokens_in, turn.tokens_in);
+        self.tokens_out = sum(self.tokens_out, turn.tokens_out);
+        self.status = turn.status;
+        match turn.cost {
+            Some(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
+            None => self.cost_unknown += 1,
+        }
+        if let Some(call) = self.calls.iter_mut().find(|call| call.call == turn.call) {
+            call.status = turn.status;
+        }
+    }
+}
+
+fn why(order: TurnOrder) -> WhyThisModel {
+    let candidate = |it: plan::Candidate| CandidateView {
+        alias: it.alias,
+        why: it.why,
+        useful: it.record.shape.useful,
+        judged: it.record.shape.judged,
+        useful_overall: it.record.overall.useful,
+        judged_overall: it.record.overall.judged,
+        offloads: it.record.overall.offloads,
+    };
+    WhyThisModel { by: order.by, candidates: order.candidates.into_iter().map(candidate).collect() }
+}
+
+pub(crate) fn status_word(status: TurnStatus) -> &'static str {
+    match status {
+        TurnStatus::Running => "running",
+        TurnStatus::Ok => "ok",
+        TurnStatus::Empty => "empty",
+        TurnStatus::Error => "error",
+        TurnStatus::Cancelled => "cancelled",
+    }
+}
+
+fn finish_word(finish: Finish) -> &'static str {
+    match finish {
+        Finish::Stop => "stop",
+        Finish::Length => "length",
+        Finish::ContentFilter => "content_filter",
+        Finish::ToolCalls => "tool_calls",
+    }
+}
+
+/// These hold text, numbers and lists: they always serialise.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).map_or_else(|_| "[]".to_owned(), |value: Value| value.to_string())
+}

@@ -1,0 +1,205 @@
+//! Shadows (route.md §7): the same turn, put to other members once its caller has been answered. Nothing the caller
+//! sees waits for them or changes because of them; their tools are never run.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use plan::Shape;
+use store::CallRow;
+use tokio::time::Instant;
+use wire::{Request, UpstreamError};
+
+use super::{
+    Turn,
+    answering::Answering,
+    asked::{Asked, Said},
+    commit::{Patience, send},
+    watch::Watch,
+};
+use crate::{
+    gateway::Gateway,
+    panel::{class_word, describe, round},
+    setup::Snapshot,
+    view::{RoutedCall, TurnStatus},
+};
+
+/// What shadows are asked, and where their answers belong.
+pub(super) struct Shadows {
+    gateway: Gateway,
+    snapshot: Arc<Snapshot>,
+    request: Request,
+    body: Bytes,
+    features: Vec<(&'static str, String)>,
+    conversation: String,
+    key: String,
+    /// The call that they stand beside, and its turn.
+    call: String,
+    turn: u32,
+    collection: String,
+    shape: Shape,
+    practice: bool,
+    aliases: Vec<String>,
+    /// Tokens a day; 0 is no limit.
+    budget: u64,
+    patience: Patience,
+}
+
+impl Turn {
+    /// The shadows of a turn that was answered by `alias`; `None` when it has none.
+    pub(super) fn shadows(&self, alias: &str) -> Option<Shadows> {
+        if !self.shadowed {
+            return None;
+        }
+        let view = self.record.view()?;
+        let failed = |alias: &str| view.failed_over.iter().any(|it| it.from == alias);
+        let others =
+            self.order.iter().filter(|it| it.alias != alias && it.held_back.is_none() && !failed(&it.alias));
+        let aliases: Vec<String> =
+            others.take(self.collection.shadow as usize).map(|it| it.alias.clone()).collect();
+        (!aliases.is_empty()).then(|| Shadows {
+            gateway: self.gateway.clone(),
+            snapshot: self.snapshot.clone(),
+            request: self.request.clone(),
+            body: self.body.clone(),
+            features: self.features.clone(),
+            conversation: self.conversation.clone(),
+            key: self.key.clone(),
+            call: view.call.clone(),
+            turn: view.turn,
+            collection: self.collection.name.clone(),
+            shape: self.collection.shape.clone().unwrap_or(Shape::GENERAL),
+            practice: self.snapshot.is_practice_collection(&self.collection),
+            aliases,
+            budget: self.collection.shadow_tokens,
+            patience: self.patience,
+        })
+    }
+}
+
+impl Shadows {
+    /// Asks them, one after another, in a task of its own.
+    pub(super) fn begin(self) {
+        let tasks = self.gateway.panel_tasks().clone();
+        let closing = self.gateway.closing().clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                () = self.ask_all() => {}
+                () = closing.cancelled() => {}
+            }
+        });
+    }
+
+    async fn ask_all(self) {
+        for alias in &self.aliases {
+            if self.budget > 0 && self.spent_today().await >= self.budget {
+                return;
+            }
+            self.ask(alias).await;
+        }
+    }
+
+    /// Tokens that the collection's shadows have taken since midnight, UTC.
+    async fn spent_today(&self) -> u64 {
+        const DAY_MS: i64 = 24 * 3_600_000;
+        let now_ms = self.gateway.clock().now_ms();
+        let since_ms = now_ms - now_ms.rem_euclid(DAY_MS);
+        let (store, collection) = (self.gateway.store().clone(), self.collection.clone());
+        let read = tokio::task::spawn_blocking(move || store.shadow_tokens(&collection, since_ms)).await;
+        // What cannot be read is not spent past.
+        read.ok().and_then(Result::ok).unwrap_or(u64::MAX)
+    }
+
+    async fn ask(&self, alias: &str) {
+        let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
+        let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
+        let started_ms = self.gateway.clock().now_ms();
+        let begun = Instant::now();
+        let (endpoint, served) = (asked.endpoint.name.clone(), asked.model.served.clone());
+        let sent = send(&self.gateway, &asked, &self.features, self.request.stream, self.patience).await;
+        let (watch, error) = match sent {
+            Err(failed) => (None, Some(failed.error)),
+            Ok(incoming) => {
+                let listening = self.gateway.origins().listen(asked.member, &self.conversation);
+                let watch = Watch::new(listening, false, true);
+                let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+                while !answering.watch.is_over() {
+                    answering.read().await;
+                    answering.forget();
+                }
+                let error = answering.watch.error.take();
+                (Some(answering.watch), error)
+            }
+        };
+        let limits = self.snapshot.roster.get(alias);
+        if let Some(it) = limits {
+            self.gateway.note_limits(it, error.as_ref());
+        }
+        self.record(alias, endpoint, served, started_ms, begun.elapsed(), watch, error).await;
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one row's worth")]
+    async fn record(
+        &self,
+        alias: &str,
+        endpoint: String,
+        served: String,
+        started_ms: i64,
+        took: Duration,
+        watch: Option<Watch>,
+        error: Option<UpstreamError>,
+    ) {
+        let mut answer = String::new();
+        let mut row = CallRow {
+            panel: self.conversation.clone(),
+            seat: format!("turn{}", self.turn),
+            kind: "shadow".to_owned(),
+            alias: alias.to_owned(),
+            endpoint: endpoint.clone(),
+            served,
+            started_ms,
+            seconds: round(took.as_secs_f64()),
+            attempts: 1,
+            practice: self.practice,
+            ..CallRow::default()
+        };
+        if let Some(watch) = watch {
+            row.first_token_s =
+                watch.first_piece.map(|at| round(took.as_secs_f64() - at.elapsed().as_secs_f64()));
+            (row.tokens_in, row.tokens_out) = (watch.usage.input, watch.usage.output);
+            row.tokens_reasoning = watch.usage.reasoning;
+            (row.cache_read, row.cache_write) = (watch.usage.cache_read, watch.usage.cache_write);
+            row.served_as = watch.served_as;
+            answer = self.gateway.scrub(&watch.answer);
+        }
+        let status = match &error {
+            Some(_) => TurnStatus::Error,
+            None if answer.trim().is_empty() => TurnStatus::Empty,
+            None => TurnStatus::Ok,
+        };
+        super::record::status_word(status).clone_into(&mut row.status);
+        row.error = error.as_ref().map(|error| self.gateway.scrub(&describe(error)));
+        row.error_class = error.as_ref().map(|error| class_word(error.class).to_owned());
+        row.answer.clone_from(&answer);
+        let shape = self.shape.name().to_owned();
+        let at_ms = self.gateway.clock().now_ms();
+        let conversation = {
+            let mut known = self.gateway.conversations().lock();
+            let Some(it) = known.get(&self.key).filter(|it| it.view.id == self.conversation) else { return };
+            row.call = it.shadow(&self.call);
+            it.view.calls.push(RoutedCall {
+                call: row.call.clone(),
+                alias: alias.to_owned(),
+                endpoint,
+                shadow: true,
+                turn: Some(self.turn),
+                status,
+                answer,
+                verdict: None,
+            });
+            it.view.clone()
+        };
+        let _ = self.gateway.store().shadow_ended(row, self.collection.clone(), shape).await;
+        self.gateway.known().evidence().offload(alias, &self.shape, at_ms);
+        self.gateway.live().conversation(conversation);
+    }
+}
