@@ -75,14 +75,22 @@ impl Api {
 impl Script {
     /// Tells these parts in the API it is asked in, streamed or whole as it is asked.
     pub fn tells(said: &'static [Said], end: End<'static>) -> Script {
-        Script::in_any(move |api, request| match request.wants_stream() {
-            true => api.tells(said, end),
-            false => api.tells_whole(said, end),
-        })
+        Script::in_any(move |api, request| request.told(api, said, end))
     }
 }
 
 impl Received {
+    /// These parts in the API it is asked in, streamed or whole as it is asked.
+    pub fn told(&self, api: Api, said: &[Said], end: End) -> Reply {
+        match (self.wants_stream(), api) {
+            (false, _) => api.tells_whole(said, end),
+            (true, Api::Gemini) if !self.path.contains("alt=sse") => {
+                gemini::array(gemini::stream(said, end), end)
+            }
+            (true, _) => api.tells(said, end),
+        }
+    }
+
     /// A stream is asked for, as the API has it.
     pub fn wants_stream(&self) -> bool {
         match self.api() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{COST, SEAL, Said, value};
-use crate::upstream::{End, Reply, replies};
+use crate::upstream::{End, Reply, Step, replies};
 
 pub(super) fn stream(said: &[Said], end: End) -> Reply {
     let mut reply = replies::stream();
@@ -17,6 +17,22 @@ pub(super) fn stream(said: &[Said], end: End) -> Reply {
             let error = json!({"code": 503, "message": message, "status": "UNAVAILABLE"});
             reply.send(event(&json!({"error": error})))
         }
+    }
+}
+
+/// The events of a stream as the items of one JSON array, which is how it comes without `alt=sse`.
+pub(super) fn array(stream: Reply, end: End) -> Reply {
+    let mut reply = Reply::new("application/json; charset=UTF-8");
+    for step in stream.steps {
+        let Step::Send(event) = step else { panic!("only events: {step:?}") };
+        let event = String::from_utf8_lossy(&event).into_owned();
+        let before = if reply.steps.is_empty() { "[" } else { ",\r\n" };
+        let item = event.trim_start_matches("data: ").trim_end().to_owned();
+        reply = reply.send(format!("{before}{item}"));
+    }
+    match end {
+        End::BrokenOff => reply,
+        _ => reply.send("\r\n]"),
     }
 }
 

@@ -70,10 +70,7 @@ const FAULTS: [(Fault, &str); 27] = [
 ];
 
 fn does(fault: Fault, api: Api, request: &Received) -> Reply {
-    let tells = |said: &[Said], end: End| match request.wants_stream() {
-        true => api.tells(said, end),
-        false => api.tells_whole(said, end),
-    };
+    let tells = |said: &[Said], end: End| request.told(api, said, end);
     let thought = [Said::Thinks("Hm, secretly.")];
     match fault {
         Fault::Status(status, words) => api.fails(status, words),
@@ -348,8 +345,8 @@ async fn thoughts_shown_early_hold_the_turn() {
     for caller in Caller::AGENTS {
         for own in [true, false] {
             let member = if own { caller.own().expect("an agent") } else { other_than(caller) };
-            let thinks = Script::in_any(|api, _| {
-                api.tells(&[Said::Thinks("Hm.")], End::Error("The engine fell over"))
+            let thinks = Script::in_any(|api, request| {
+                request.told(api, &[Said::Thinks("Hm.")], End::Error("The engine fell over"))
             });
             let members = [("alpha", member, thinks), ("beta", Api::Chat, named("beta"))];
             let lab = routed_as(members, |it| it.setting("show_reasoning_early", true)).await;

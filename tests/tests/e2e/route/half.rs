@@ -37,7 +37,7 @@ fn dies(death: Death) -> Script {
             };
             return api.tells_whole(HALF, end);
         }
-        let half = |end| api.tells(HALF, end);
+        let half = |end| request.told(api, HALF, end);
         match death {
             Death::Cut => half(End::BrokenOff),
             Death::Error => half(End::Error("The engine fell over")),
@@ -132,8 +132,8 @@ async fn whole_it_fails_over() {
 #[tokio::test]
 async fn a_call_that_has_begun_holds_the_turn() {
     let calls = || {
-        Script::in_any(|api, _| {
-            api.tells(&[Said::Call("call_1", "look", &["{\"at\":", "\"a\"}"])], End::BrokenOff)
+        Script::in_any(|api, request| {
+            request.told(api, &[Said::Call("call_1", "look", &["{\"at\":", "\"a\"}"])], End::BrokenOff)
         })
     };
     for member in [Api::Chat, Api::Anthropic, Api::Responses] {

@@ -55,10 +55,7 @@ pub fn named(alias: &'static str) -> Script {
 pub fn says(api: Api, request: &Received, text: &str) -> Reply {
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
     let said = [bench_tests::upstream::Said::Text(text)];
-    match request.wants_stream() {
-        true => api.tells(&said, bench_tests::upstream::End::Proper),
-        false => api.tells_whole(&said, bench_tests::upstream::End::Proper),
-    }
+    request.told(api, &said, bench_tests::upstream::End::Proper)
 }
 
 /// What a member was asked so far.

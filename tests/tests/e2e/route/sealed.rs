@@ -21,8 +21,7 @@ fn thinks(fails: &Gate) -> Script {
         match words.contains("dark there") {
             true if fails.is_open() => api.fails(500, "Internal error"),
             true => says(api, request, "It is dark."),
-            false if request.wants_stream() => api.tells(THINKS, End::Proper),
-            false => api.tells_whole(THINKS, End::Proper),
+            false => request.told(api, THINKS, End::Proper),
         }
     })
 }

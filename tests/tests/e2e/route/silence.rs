@@ -66,12 +66,14 @@ async fn one_that_falls_silent_in_its_answer_ends_it() {
         let alias = member.name();
         upstream.model(
             &served(alias),
-            Script::in_any(|api, _| {
-                api.tells(
-                    &[bench_tests::upstream::Said::Text("Half of it")],
-                    bench_tests::upstream::End::BrokenOff,
-                )
-                .step(Step::Stall)
+            Script::in_any(|api, request| {
+                request
+                    .told(
+                        api,
+                        &[bench_tests::upstream::Said::Text("Half of it")],
+                        bench_tests::upstream::End::BrokenOff,
+                    )
+                    .step(Step::Stall)
             }),
         );
         scenario = with_member(scenario, alias, &upstream.base_of(member), member);

@@ -24,8 +24,7 @@ const CALLS: &[Said] = &[
 fn looks_then_answers() -> Script {
     Script::in_any(|api, request| match has_results(api, request) {
         true => says(api, request, "It is dark."),
-        false if request.wants_stream() => api.tells(CALLS, End::Proper),
-        false => api.tells_whole(CALLS, End::Proper),
+        false => request.told(api, CALLS, End::Proper),
     })
 }
 
@@ -240,10 +239,7 @@ async fn free_form_tools_and_groups_come_back_as_they_were_declared() {
                     Said::Call("call_b", flat("read"), &["{\"p\":\"x\"}"]),
                 ],
             };
-            match request.wants_stream() {
-                true => api.tells(&said, End::Proper),
-                false => api.tells_whole(&said, End::Proper),
-            }
+            request.told(api, &said, End::Proper)
         });
         let lab = routed_as([("alpha", member, script)], |it| it).await;
         let ask = Ask::of("patch it").with(
