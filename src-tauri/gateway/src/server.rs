@@ -31,8 +31,12 @@ use crate::{
 
 /// Clients may open this many connections at once before the first is accepted.
 const BACKLOG: i32 = 1024;
-/// Requests open at once; the next is told to come back.
-const OPEN_REQUESTS: usize = 256;
+/// Requests open at once; the next is told to come back. A stream that is being relayed is one for as long as it takes.
+const OPEN_REQUESTS: usize = 1024;
+/// Files that the process may have open: each request has a socket on either side. Many systems give a quarter of it
+/// unless asked, and macOS no more.
+#[cfg(unix)]
+const OPEN_FILES: u64 = 4096;
 /// The most that is read of a request's head. What is larger than the guard allows and fits in here is refused in
 /// the API's own words. hyper refuses the rest by itself, where it knows no request yet: a head past this or of
 /// more than 100 fields (431), a target past 64 KB (414), what is not HTTP (400), each without a body or an id.
@@ -66,6 +70,8 @@ impl Gateway {
     /// Listens on loopback: on `port`, or the next free one when it is taken (0: any). `extra` answers
     /// `/bench/admin/…` and `/ui/…`.
     pub async fn serve(&self, port: u16, extra: Option<Router>) -> Result<Serving, ServeError> {
+        #[cfg(unix)]
+        open_files();
         let listener = bind(port).map_err(|source| ServeError::Bind { wanted: port, source })?;
         let address = listener.local_addr().map_err(|source| ServeError::Bind { wanted: port, source })?;
         self.listening(address).map_err(ServeError::Announce)?;
@@ -102,6 +108,17 @@ impl Serving {
         let _ = tokio::time::timeout(LAST_WORDS, gateway.panel_tasks().wait()).await;
         let store = gateway.store().clone();
         let _ = tokio::task::spawn_blocking(move || store.close()).await;
+    }
+}
+
+/// Raises the process's own limit as far as it may: a refusal leaves it as it is.
+#[cfg(unix)]
+fn open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(OPEN_FILES, |maximum| maximum.min(OPEN_FILES));
+    if current.is_some_and(|current| current < wanted) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }
 

@@ -270,6 +270,11 @@ mod tests {
             (members(&["nobody"]), &["members[0]: no model \"nobody\""]),
             (Collection { merger: Some("gamma".into()), ..core() }, &[]),
             (Collection { merger: Some("nobody".into()), ..core() }, &["merger: no model \"nobody\""]),
+            (Collection { shadow: 3, shadow_share: 0.0, shadow_tokens: u64::MAX, ..core() }, &[]),
+            (Collection { shadow: 4, ..core() }, &["shadow: 0 to 3, not 4"]),
+            (Collection { shadow_share: -0.1, ..core() }, &["shadow_share: 0 to 1, not -0.1"]),
+            (Collection { shadow_share: 1.01, ..core() }, &["shadow_share: 0 to 1, not 1.01"]),
+            (Collection { shadow_share: f64::NAN, ..core() }, &["shadow_share: 0 to 1, not NaN"]),
         ];
         for (collection, wanted) in cases {
             assert_eq!(errors(&collection), wanted, "{collection:?}");

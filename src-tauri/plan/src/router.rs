@@ -6,6 +6,7 @@ use catalog::ModelRole;
 
 use crate::{
     Record, Registered, SeatingInput, Shape, Unavailable,
+    evidence::Staleness,
     seating::{Unfit, too_small, unfit},
 };
 
@@ -99,14 +100,7 @@ impl<'a> Candidates<'a> {
     }
 
     pub(crate) fn why_stalest(&self, it: &Registered) -> String {
-        let stale = self.input.evidence.staleness(it.alias());
-        match stale.since_ms {
-            _ if stale.in_flight > 0 => {
-                format!("every candidate is at work; it holds the fewest seats ({})", stale.in_flight)
-            }
-            None => "never asked".to_owned(),
-            Some(since) => format!("longest without real work ({})", span(self.input.now_ms - since)),
-        }
+        why_stalest(self.input.evidence.staleness(it.alias()), self.input.now_ms)
     }
 
     pub(crate) fn record(&self, it: &Registered) -> Record {
@@ -216,8 +210,19 @@ pub(crate) fn standing(record: &Record, shape: &Shape, paid: bool) -> String {
     parts.join("; ")
 }
 
+/// Why the stalest of all is the one, in words.
+pub(crate) fn why_stalest(stale: Staleness, now_ms: i64) -> String {
+    match stale.since_ms {
+        _ if stale.in_flight > 0 => {
+            format!("every candidate is at work; it holds the fewest seats ({})", stale.in_flight)
+        }
+        None => "never asked".to_owned(),
+        Some(since) => format!("longest without real work ({})", span(now_ms - since)),
+    }
+}
+
 /// A time span in the largest unit that fits: `12 days`.
-pub(crate) fn span(ms: i64) -> String {
+fn span(ms: i64) -> String {
     let minutes = ms.max(0) / 60_000;
     let (count, unit) = match minutes {
         0 => return "less than a minute".to_owned(),

@@ -94,12 +94,13 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// Nobody can be asked: 413 (too large), 400 (what the request holds is why) or 503.
+/// Nobody can be asked: 413 (too large), 400 (what the request holds is why; for a turn, whatever is why) or 503.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SeatingError {
     pub kind: Kind,
-    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard`, `content_not_taken` or `no_seat`
+    /// `too_large`, `images_not_seen`, `documents_not_read`, `audio_not_heard`, `content_not_taken` or `no_seat`; a
+    /// turn's `tools_not_taken` or `no_member`
     pub code: &'static str,
     /// Names every model and why.
     pub message: String,

@@ -7,7 +7,7 @@ use wire::Kind;
 
 use crate::{
     Record, Registered, SeatingError, SeatingInput, Shape, Skipped, Unavailable,
-    router::{GONE, span, standing},
+    router::{GONE, standing, why_stalest},
     seating::{does_not_fit, too_small, unfit},
 };
 
@@ -53,8 +53,8 @@ pub struct Candidate {
 /// of the collection's shape, then overall, then suite findings, then a paid connection, then the collection's
 /// order. Models that rest for a while (a rate limit, a retiring alert) come last, in the same order.
 ///
-/// Errors: 413 when every member is too small; 400 when what the request holds keeps them out; 503 when there is no
-/// member that could be asked anything.
+/// Errors: 413 when every member is too small, and nothing else is why; 503 when the collection has no members; else
+/// 400.
 pub fn turn_order(input: &TurnInput<'_>) -> Result<TurnOrder, SeatingError> {
     let seating = &input.seating;
     let shape = seating.collection.shape.clone().unwrap_or(Shape::GENERAL);
@@ -90,6 +90,8 @@ pub fn turn_order(input: &TurnInput<'_>) -> Result<TurnOrder, SeatingError> {
 }
 
 const MEMBER: &str = "member";
+/// The code where the request is not to blame.
+const NO_MEMBER: &str = "no_member";
 
 struct Standing<'a> {
     it: &'a Registered,
@@ -122,8 +124,8 @@ fn first(input: &TurnInput<'_>, may: &mut [Standing<'_>]) -> String {
     if let Some(kept) = input.kept {
         let now_ms = input.seating.now_ms;
         return match may.iter().position(|it| it.it.alias() == kept) {
-            // Alone it is asked whatever the moment.
-            Some(at) if may[at].held_back.is_none() || may.len() == 1 => {
+            // Where everybody rests, nobody is better for it.
+            Some(at) if may[at].held_back.is_none() || may[0].held_back.is_some() => {
                 to_front(may, at);
                 "the conversation's model".to_owned()
             }
@@ -140,17 +142,10 @@ fn first(input: &TurnInput<'_>, may: &mut [Standing<'_>]) -> String {
     if input.rotates {
         let evidence = input.seating.evidence;
         let ready = may.iter().enumerate().filter(|(_, it)| it.held_back.is_none());
-        let stalest = ready.min_by_key(|(at, it)| (evidence.staleness(it.it.alias()), *at));
-        if let Some((at, it)) = stalest {
-            let since = evidence.staleness(it.it.alias()).since_ms;
-            let gone = match since {
-                None => "never asked".to_owned(),
-                Some(since) => {
-                    format!("longest without real work ({})", span(input.seating.now_ms - since))
-                }
-            };
+        let stalest = ready.map(|(at, it)| (evidence.staleness(it.it.alias()), at)).min();
+        if let Some((stale, at)) = stalest {
             to_front(may, at);
-            return format!("rotation: {gone}");
+            return format!("rotation: {}", why_stalest(stale, input.seating.now_ms));
         }
     }
     "best record".to_owned()
@@ -166,7 +161,7 @@ struct Out {
 enum Refusal {
     /// The owner's doing: nothing of the request.
     Setup,
-    Size(u64),
+    Size,
     Content(&'static str),
 }
 
@@ -195,7 +190,7 @@ fn may_take(input: &TurnInput<'_>, it: &Registered) -> Result<Option<Unavailable
     }
     if let Some(window) = too_small(model, seating.estimate_tokens) {
         let why = does_not_fit(seating.estimate_tokens, window);
-        return Err(Out { why, refusal: Refusal::Size(window) });
+        return Err(Out { why, refusal: Refusal::Size });
     }
     match (seating.unavailable)(model) {
         Some(Unavailable::Gone) => Err(Out::setup(GONE.to_owned())),
@@ -228,28 +223,24 @@ fn rests(why: Unavailable, now_ms: i64) -> String {
 
 /// Every reason is given.
 fn nobody(input: &TurnInput<'_>, refusals: &[Refusal], skipped: Vec<Skipped>) -> SeatingError {
-    let is_size = |refusal: &Refusal| matches!(refusal, Refusal::Size(_));
-    let content = refusals.iter().find_map(|refusal| match refusal {
-        Refusal::Content(code) => Some(*code),
-        _ => None,
-    });
-    let (kind, code) = match content {
-        _ if refusals.is_empty() => (Kind::Unavailable, "no_member"),
-        _ if refusals.iter().all(is_size) => (Kind::TooLarge, "too_large"),
-        Some(code) => (Kind::InvalidRequest, code),
-        // Some are too small, and the others could not be asked anything: a shorter request would be taken.
-        None if refusals.iter().any(is_size) => (Kind::TooLarge, "too_large"),
-        None => (Kind::Unavailable, "no_member"),
-    };
     let name = &input.seating.collection.name;
     let reasons: Vec<String> = skipped.iter().map(|skip| format!("{}: {}", skip.alias, skip.why)).collect();
-    let message = match (reasons.is_empty(), code) {
-        (true, _) => format!("bench/{name} has no members; add one"),
-        (false, "too_large") => format!(
-            "no member of bench/{name} has a window for this turn; shorten it, or add a member with a larger one: {}",
-            reasons.join("; ")
-        ),
-        (false, _) => format!("no member of bench/{name} may take this turn: {}", reasons.join("; ")),
+    let reasons = reasons.join("; ");
+    let content = refusals.iter().find_map(|refusal| match refusal {
+        Refusal::Content(code) => Some(*code),
+        Refusal::Size | Refusal::Setup => None,
+    });
+    let (kind, code, message) = if refusals.is_empty() {
+        (Kind::Unavailable, NO_MEMBER, format!("bench/{name} has no members; add one"))
+    } else if refusals.iter().all(|refusal| *refusal == Refusal::Size) {
+        let message = format!(
+            "no member of bench/{name} has a window for this turn; shorten it, or add a member with a larger one: \
+             {reasons}"
+        );
+        (Kind::TooLarge, "too_large", message)
+    } else {
+        let message = format!("no member of bench/{name} may take this turn: {reasons}");
+        (Kind::InvalidRequest, content.unwrap_or(NO_MEMBER), message)
     };
     SeatingError { kind, code, message, skipped }
 }

@@ -1,7 +1,7 @@
 //! The set-up file: what it says when it is wrong, and what an import does when it is right.
 
 use catalog::{Endpoint, EndpointKind, Model, PRACTICE_BASE};
-use plan::{Collection, Settings, Setup, SetupError, export, merge, parse};
+use plan::{Collection, OnHangup, Settings, Setup, SetupError, export, merge, parse};
 use serde_json::{Value, json};
 
 /// The example of setup-file.md.
@@ -234,6 +234,20 @@ fn a_wrong_file_says_where_and_what() {
             "collections[1].name: \"core\" is already collections[0]",
         ),
         (with("/settings/max_calls", json!(11)), "settings.max_calls: 1 to 10, not 11"),
+        (with("/settings/rotate", json!(1.25)), "settings.rotate: 0 to 1, not 1.25"),
+        (with("/settings/rotate", json!("often")), "settings.rotate: invalid type: string \"often\""),
+        (
+            with("/settings/conversation_minutes", json!(43_201)),
+            "settings.conversation_minutes: 1 to 43200, not 43201",
+        ),
+        (with("/settings/keep_route_text", json!(1)), "settings.keep_route_text: invalid type: integer `1`"),
+        (
+            with("/settings/route_on_hangup", json!("wait")),
+            "settings.route_on_hangup: unknown variant `wait`, expected `finish` or `cancel`",
+        ),
+        (with("/collections/0/shadow", json!(4)), "collections[0].shadow: 0 to 3, not 4"),
+        (with("/collections/0/shadow", json!(-1)), "collections[0].shadow: invalid value: integer `-1`"),
+        (with("/collections/0/shadow_share", json!(2)), "collections[0].shadow_share: 0 to 1, not 2"),
     ];
     let current = with_practice();
     for (text, wanted) in cases {
@@ -320,6 +334,42 @@ fn shapes_roles_and_retirement_go_out_and_come_back() {
     let written: Value = serde_json::from_str(&text).expect("json");
     assert_eq!(written["models"][0]["retired"], file["models"][0]["retired"]);
     assert_eq!(written["shapes"], file["shapes"]);
+}
+
+#[test]
+fn what_route_mode_is_told_goes_out_and_comes_back() {
+    let mut file = example();
+    file["settings"] = json!({
+        "rotate": 0.5, "conversation_minutes": 90, "show_reasoning_early": true, "route_on_hangup": "finish",
+        "keep_route_text": true, "list_models": true
+    });
+    file["collections"][0]["reply"] = json!("route");
+    file["collections"][0]["shadow"] = json!(2);
+    file["collections"][0]["shadow_share"] = json!(0.1);
+    file["collections"][0]["shadow_tokens"] = json!(1_000_000);
+    let (setup, _) = imported(&Setup::default(), &file);
+    let wanted = Settings {
+        rotate: 0.5,
+        conversation_minutes: 90,
+        show_reasoning_early: true,
+        route_on_hangup: OnHangup::Finish,
+        keep_route_text: true,
+        list_models: true,
+        ..Settings::default()
+    };
+    assert_eq!(setup.settings, wanted);
+    let core = &setup.collections[0];
+    assert_eq!((core.shadow, core.shadow_share, core.shadow_tokens), (2, 0.1, 1_000_000));
+    let written: Value = serde_json::from_str(&export(&setup)).expect("json");
+    for field in ["reply", "shadow", "shadow_share", "shadow_tokens"] {
+        assert_eq!(written["collections"][0][field], file["collections"][0][field], "{field}");
+    }
+    assert_eq!(imported(&setup, &written), (setup.clone(), Vec::new()));
+
+    // Named alone, a setting changes nothing beside it.
+    let (setup, changes) = imported(&setup, &json!({"version": 1, "settings": {"rotate": 0}}));
+    assert_eq!(changes, ["changed settings"]);
+    assert_eq!(setup.settings, Settings { rotate: 0.0, ..wanted });
 }
 
 #[test]

@@ -52,15 +52,15 @@ async fn sixty_four_panels_at_once_each_get_their_own_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn past_256_open_requests_one_is_told_to_come_back() {
+async fn past_1024_open_requests_one_is_told_to_come_back() {
     let gate = Gate::shut();
     let lab = panel_of([("alpha", echo(&gate))]).await;
     let mut asking = JoinSet::new();
-    for number in 0..256 {
+    for number in 0..1024 {
         let http = lab.http().clone();
         asking.spawn(async move { http.chat(&question(&format!("number {number}"))).await.status });
     }
-    lab.upstream.arrived(&served("alpha"), 256).await;
+    lab.upstream.arrived(&served("alpha"), 1024).await;
     let refused = lab.http().chat(&question("one more")).await;
     assert_eq!(refused.status, 503, "{}", refused.text());
     assert!(refused.header("retry-after").parse::<u32>().is_ok_and(|wait| wait > 0), "{:?}", refused.headers);

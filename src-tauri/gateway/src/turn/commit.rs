@@ -57,6 +57,11 @@ impl Turn {
     async fn ask(&mut self, alias: &str, is_last: bool) -> Result<Result<Answering, Failed>, ApiError> {
         let mut again = false;
         loop {
+            // A turn keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
+            let now = self.gateway.snapshot();
+            if now.model(alias).is_none_or(|model| model.retired.is_some()) {
+                return Ok(Err(Failed::of(gone(alias))));
+            }
             let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
             let Some(asked) = Asked::new(&self.gateway, &self.snapshot, alias, said) else {
                 return Ok(Err(Failed::of(gone(alias))));
@@ -212,7 +217,7 @@ fn gone(alias: &str) -> UpstreamError {
     UpstreamError {
         class: wire::Class::Other,
         status: None,
-        message: format!("{alias} was removed while the turn ran"),
+        message: format!("{alias} was retired or removed while the turn ran"),
         retry_after: None,
     }
 }

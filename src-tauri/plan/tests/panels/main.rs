@@ -1,4 +1,4 @@
-//! Seats, the router, reserves, mergers, evidence and cooldowns: what they do case by case, and what must hold in the long
+//! Seats, turns, the router, reserves, mergers, evidence and cooldowns: what they do case by case, and what must hold in the long
 //! run.
 
 mod bench;
@@ -11,3 +11,5 @@ mod long_run;
 mod mergers;
 mod reserves;
 mod seats;
+mod turn_properties;
+mod turns;

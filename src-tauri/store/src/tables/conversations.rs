@@ -9,9 +9,9 @@ use crate::{
     migrate::Step,
     tables::{
         PRUNED_AT_ONCE,
-        calls::{self, SHADOW, StoredCall, ended_ms, finite},
+        calls::{self, SHADOW, StoredCall, ended_ms},
         from_db, to_db,
-        turns::TurnRow,
+        turns::{self, TurnRow},
     },
 };
 
@@ -143,8 +143,8 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
         taken_over,
         turn.tokens_in.map(to_db),
         turn.tokens_out.map(to_db),
-        turn.cost.map(finite),
-        turn.cost.is_none(),
+        turns::cost(turn),
+        turns::cost(turn).is_none(),
         turn.status,
     ])?;
     Ok(())

@@ -143,7 +143,7 @@ fn insert(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
             turn.tokens_reasoning.map(to_db),
             turn.cache_read.map(to_db),
             turn.cache_write.map(to_db),
-            turn.cost.map(finite),
+            cost(turn),
             turn.attempts,
             finite(turn.overhead_ms),
             turn.error_class,
@@ -161,6 +161,11 @@ fn insert(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
             })
         })?;
     Ok(())
+}
+
+/// What is no number is no known cost.
+pub(crate) fn cost(turn: &TurnRow) -> Option<f64> {
+    turn.cost.filter(|cost| cost.is_finite())
 }
 
 /// A conversation's turns, newest first; with `before_n`, those older than that turn.

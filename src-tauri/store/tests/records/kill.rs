@@ -8,9 +8,9 @@ use std::{
     sync::Arc,
 };
 
-use store::{CallRow, OpenOptions, Store};
+use store::{CallRow, OpenOptions, Store, TurnRow};
 
-use crate::harness::{Folder, START, call, done, panel};
+use crate::harness::{Folder, START, call, done, panel, turn};
 
 const FOLDER: &str = "STORE_KILL_TEST_FOLDER";
 const ROUND: &str = "STORE_KILL_TEST_ROUND";
@@ -47,6 +47,19 @@ fn what_was_acknowledged_survives_a_kill() {
 
         let store = folder.open();
         for id in &acknowledged {
+            if let Some((conversation, n)) = id.split_once('#') {
+                let n = n.parse().unwrap();
+                let turn = store.turn(conversation, n).unwrap();
+                let turn =
+                    turn.unwrap_or_else(|| panic!("round {round}: turn {id} was acknowledged and is lost"));
+                assert_eq!(turn.answer, answer(id));
+                // With it, whole, what it makes of its conversation and of its model's work.
+                let kept = store.conversation(conversation).unwrap().unwrap();
+                assert!(kept.turns >= n);
+                let attempts = store.turns(conversation, None, u32::MAX).unwrap().len();
+                assert_eq!(kept.calls[0].row.attempts as usize, attempts, "{id}");
+                continue;
+            }
             let call = store.call(id).unwrap();
             let call = call.unwrap_or_else(|| panic!("round {round}: {id} was acknowledged and is lost"));
             assert_eq!(call.row.answer, answer(id));
@@ -79,6 +92,12 @@ fn the_process_that_is_killed() {
                     store.call_ended(row).blocking_wait().unwrap();
                     writeln!(std::io::stdout(), "acknowledged {name}").unwrap();
                     drop(store.panel_ended(done(&id)));
+                    let (conversation, n) = (format!("r{round}-{thread}-{}", number / 20), number % 20 + 1);
+                    let name = format!("{conversation}#{n}");
+                    let call = format!("{conversation}.1");
+                    let row = TurnRow { call, answer: answer(&name), ..turn(&conversation, n, "alpha") };
+                    store.turn_ended(row).blocking_wait().unwrap();
+                    writeln!(std::io::stdout(), "acknowledged {name}").unwrap();
                     if number % 50 == 0 {
                         drop(store.prune_text(0));
                     }

@@ -16,6 +16,7 @@ mod responses;
 mod search;
 mod setup;
 mod text;
+mod turn_model;
 mod turns;
 mod verdict_model;
 mod verdicts;
