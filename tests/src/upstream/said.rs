@@ -83,6 +83,10 @@ impl Received {
     /// These parts in the API it is asked in, streamed or whole as it is asked.
     pub fn told(&self, api: Api, said: &[Said], end: End) -> Reply {
         match (self.wants_stream(), api) {
+            (_, Api::Ollama) if self.path.starts_with("/api/generate") => {
+                let reply = if self.wants_stream() { api.tells(said, end) } else { api.tells_whole(said, end) };
+                ollama::generated(reply)
+            }
             (false, _) => api.tells_whole(said, end),
             (true, Api::Gemini) if !self.path.contains("alt=sse") => {
                 gemini::array(gemini::stream(said, end), end)

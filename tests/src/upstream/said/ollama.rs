@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{COST, Said, value};
-use crate::upstream::{End, Reply};
+use crate::upstream::{End, Reply, Step};
 
 pub(super) fn stream(said: &[Said], end: End) -> Reply {
     let mut reply = Reply::new("application/x-ndjson");
@@ -42,6 +42,24 @@ pub(super) fn whole(said: &[Said]) -> Value {
         }
     }
     done(message)
+}
+
+/// The same as `/api/generate` has it: no message, its parts in its place.
+pub(super) fn generated(mut reply: Reply) -> Reply {
+    for step in &mut reply.steps {
+        let Step::Send(bytes) = step else { continue };
+        // What is broken off stays so.
+        let Ok(mut value) = serde_json::from_slice::<Value>(bytes) else { continue };
+        let end = if bytes.ends_with(b"\n") { "\n" } else { "" };
+        if let Some(message) = value.as_object_mut().and_then(|value| value.remove("message")) {
+            value["response"] = message["content"].clone();
+            if message["thinking"].is_string() {
+                value["thinking"] = message["thinking"].clone();
+            }
+        }
+        *bytes = format!("{value}{end}").into();
+    }
+    reply
 }
 
 const CREATED: &str = "2026-11-18T11:06:40.123456Z";

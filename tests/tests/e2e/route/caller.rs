@@ -129,9 +129,9 @@ impl Caller {
             Caller::Chat => Some(Api::Chat),
             Caller::Responses => Some(Api::Responses),
             Caller::Anthropic => Some(Api::Anthropic),
-            Caller::Ollama => Some(Api::Ollama),
+            Caller::Ollama | Caller::Generate => Some(Api::Ollama),
             Caller::Gemini | Caller::GeminiArray => Some(Api::Gemini),
-            Caller::Completions | Caller::Generate => None,
+            Caller::Completions => None,
         }
     }
 
@@ -237,6 +237,7 @@ fn chat(ask: &Ask) -> Value {
                     match part {
                         Part::Thinking { text, .. } => message["reasoning_content"] = json!(text),
                         Part::Text(text) => message["content"] = json!(text),
+                        Part::Redacted(_) => panic!("only Messages has them"),
                         Part::Call(call) => calls.push(json!({
                             "id": call.id, "type": "function",
                             "function": {"name": call.name, "arguments": call.arguments},
@@ -282,6 +283,7 @@ fn responses(ask: &Ask) -> Value {
                     "type": "reasoning", "id": "rs_1", "encrypted_content": seal,
                     "summary": [{"type": "summary_text", "text": text}],
                 }),
+                Part::Redacted(_) => panic!("only Messages has them"),
                 Part::Text(text) => json!({"role": "assistant", "content": [
                     {"type": "output_text", "text": text},
                 ]}),
@@ -334,6 +336,7 @@ fn anthropic(ask: &Ask) -> Value {
                     Part::Thinking { text, seal } => {
                         json!({"type": "thinking", "thinking": text, "signature": seal})
                     }
+                    Part::Redacted(data) => json!({"type": "redacted_thinking", "data": data}),
                     Part::Text(text) => json!({"type": "text", "text": text}),
                     Part::Call(call) => {
                         json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input(call)})
@@ -384,6 +387,7 @@ fn ollama(ask: &Ask) -> Value {
                     match part {
                         Part::Thinking { text, .. } => message["thinking"] = json!(text),
                         Part::Text(text) => message["content"] = json!(text),
+                        Part::Redacted(_) => panic!("only Messages has them"),
                         Part::Call(call) => calls.push(json!({
                             "function": {"name": call.name, "arguments": input(call)},
                         })),
@@ -428,6 +432,7 @@ fn gemini(ask: &Ask) -> Value {
                         }
                         part
                     }
+                    Part::Redacted(_) => panic!("only Messages has them"),
                     Part::Text(text) => json!({"text": text}),
                     Part::Call(call) => {
                         let mut part = json!({"functionCall": {"name": call.name, "args": input(call)}});

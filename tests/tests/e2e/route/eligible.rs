@@ -193,7 +193,7 @@ async fn without_a_key_nobody_can_be_asked() {
     .await;
     for caller in Caller::ALL {
         let heard = caller.ask(lab.http(), &Ask::of("hi")).await;
-        assert_eq!(heard.status, 503, "{caller:?}: {}", heard.raw);
+        assert_eq!(heard.status, 400, "{caller:?}: {}", heard.raw);
         assert!(heard.said_error().contains("has no key"), "{caller:?}: {}", heard.raw);
     }
     assert_eq!(asked(&lab, "alpha").len(), 0);

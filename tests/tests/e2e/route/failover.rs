@@ -228,6 +228,12 @@ async fn a_refusal_of_the_content_is_given_back_as_it_is() {
                 assert_eq!(heard.status, 400, "{what}: {}", heard.raw);
                 assert!(heard.said_error().contains(words), "{what}: {}", heard.raw);
                 let error = heard.error.clone().expect("an error");
+                if caller.own() == Some(member) {
+                    let told = member.fails(400, words);
+                    let [Step::Send(body)] = &told.steps[..] else { panic!("{told:?}") };
+                    assert_eq!(heard.raw.as_bytes(), body, "{what}: to the byte");
+                    continue;
+                }
                 match caller {
                     Caller::Anthropic => assert_eq!(error["type"], "invalid_request_error", "{what}"),
                     Caller::Gemini | Caller::GeminiArray => {

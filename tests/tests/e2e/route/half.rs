@@ -1,6 +1,7 @@
 //! A member that dies when its caller has heard some of it: route.md §4, wire.md §6.
 
 use bench_tests::{
+    Gate, Lab,
     sse::Ended,
     upstream::{Api, End, Framing, Reply, Said, Script, Step},
 };
@@ -9,7 +10,7 @@ use serde_json::json;
 use super::{
     caller::{Ask, Caller},
     heard::Heard,
-    lab::{asked, named, routed},
+    lab::{asked, named, routed, served},
 };
 
 const HALF: &[Said] = &[Said::Text("Half of the answer")];
@@ -27,27 +28,42 @@ enum Death {
 
 const DEATHS: [Death; 4] = [Death::Cut, Death::Error, Death::Reset, Death::MidChunk];
 
-fn dies(death: Death) -> Script {
+/// Says half of it and, where it streams, dies when the gate is open: what comes at once with its end has not begun.
+fn dies(death: Death, gate: &Gate) -> Script {
+    let gate = gate.clone();
     Script::in_any(move |api, request| {
+        let end = if matches!(death, Death::Error) {
+            End::Error("The engine fell over")
+        } else {
+            End::BrokenOff
+        };
+        let reply = request.told(api, HALF, end);
         if !request.wants_stream() {
-            let end = if matches!(death, Death::Error) {
-                End::Error("The engine fell over")
-            } else {
-                End::BrokenOff
-            };
-            return api.tells_whole(HALF, end);
+            return reply;
         }
-        let half = |end| request.told(api, HALF, end);
+        let reply = heard_before(reply, b"answer", &gate);
         match death {
-            Death::Cut => half(End::BrokenOff),
-            Death::Error => half(End::Error("The engine fell over")),
-            Death::Reset => {
-                let pause = Step::Pause(std::time::Duration::from_millis(50));
-                half(End::BrokenOff).step(pause).step(Step::Reset)
-            }
-            Death::MidChunk => mid_chunk(half(End::BrokenOff)),
+            Death::Cut | Death::Error => reply,
+            Death::Reset => reply.step(Step::Reset),
+            Death::MidChunk => mid_chunk(reply),
         }
     })
+}
+
+/// Waits at the gate after the last piece that holds the words.
+fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
+    let holds = |step: &Step| {
+        matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words))
+    };
+    let at = reply.steps.iter().rposition(holds).expect("the words");
+    reply.at(at + 1, Step::Wait(gate.clone()))
+}
+
+/// Asks for a stream; once the head is there, which comes with the first piece, the gate is opened.
+async fn cut_after_the_head(lab: &Lab, caller: Caller, ask: &Ask, gate: &Gate) -> Heard {
+    let response = caller.head(lab.http(), ask, true).await;
+    gate.open();
+    Heard::read(caller, true, response).await
 }
 
 fn mid_chunk(reply: Reply) -> Reply {
@@ -59,10 +75,12 @@ fn mid_chunk(reply: Reply) -> Reply {
 async fn streamed_the_error_goes_into_the_stream_and_nobody_else_is_asked() {
     for member in Api::ALL {
         for death in DEATHS {
-            let lab = routed([("alpha", member, dies(death)), ("beta", Api::Chat, named("beta"))]).await;
+            let lab = routed([("alpha", member, named("alpha")), ("beta", Api::Chat, named("beta"))]).await;
             for caller in Caller::ALL {
                 let what = format!("{death:?} of {member:?} before {caller:?}");
-                let heard = caller.stream(lab.http(), &Ask::of(&what)).await;
+                let gate = Gate::shut();
+                lab.upstream.model(&served("alpha"), dies(death, &gate));
+                let heard = cut_after_the_head(&lab, caller, &Ask::of(&what), &gate).await;
                 assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
                 assert_eq!(heard.text(), "Half of the answer", "{what}: {}", heard.raw);
                 ends_as_failed(&heard, caller, &what);
@@ -109,10 +127,11 @@ fn ends_as_failed(heard: &Heard, caller: Caller, what: &str) {
 async fn whole_it_fails_over() {
     for member in Api::ALL {
         for death in DEATHS {
+            let script = dies(death, &Gate::shut());
+            let lab = routed([("alpha", member, script), ("beta", Api::Chat, named("beta"))]).await;
             for caller in Caller::ALL {
-                let lab = routed([("alpha", member, dies(death)), ("beta", Api::Chat, named("beta"))]).await;
                 let what = format!("{death:?} of {member:?} before {caller:?}");
-                let heard = caller.ask(lab.http(), &Ask::of("hi")).await;
+                let heard = caller.ask(lab.http(), &Ask::of(&what)).await;
                 assert!(heard.is_whole(), "{what}: {}", heard.raw);
                 assert_eq!(
                     (heard.by(), heard.text().as_str()),
@@ -131,16 +150,18 @@ async fn whole_it_fails_over() {
 /// A call's name is a piece too: what it would have said after that does not matter.
 #[tokio::test]
 async fn a_call_that_has_begun_holds_the_turn() {
-    let calls = || {
-        Script::in_any(|api, request| {
-            request.told(api, &[Said::Call("call_1", "look", &["{\"at\":", "\"a\"}"])], End::BrokenOff)
-        })
-    };
     for member in [Api::Chat, Api::Anthropic, Api::Responses] {
-        let lab = routed([("alpha", member, calls()), ("beta", Api::Chat, named("beta"))]).await;
+        let lab = routed([("alpha", member, named("alpha")), ("beta", Api::Chat, named("beta"))]).await;
         for caller in [Caller::Chat, Caller::Anthropic, Caller::Responses] {
             let what = format!("{member:?} before {caller:?}");
-            let heard = caller.stream(lab.http(), &Ask::of(&what).tools()).await;
+            let gate = Gate::shut();
+            let held = gate.clone();
+            let calls = Script::in_any(move |api, request| {
+                let said = [Said::Call("call_1", "look", &["{\"at\":", "\"a\"}"])];
+                heard_before(request.told(api, &said, End::BrokenOff), b"\"look\"", &held)
+            });
+            lab.upstream.model(&served("alpha"), calls);
+            let heard = cut_after_the_head(&lab, caller, &Ask::of(&what).tools(), &gate).await;
             assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
             assert_eq!(
                 heard.calls().first().map(|call| call.name.as_str()),

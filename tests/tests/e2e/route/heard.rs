@@ -36,6 +36,8 @@ pub struct Heard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Thinking { text: String, seal: Option<String> },
+    /// Messages' own: nothing but a seal.
+    Redacted(String),
     Text(String),
     Call(Called),
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     caller::{Ask, Caller},
-    lab::{asked, is_conversation, routed},
+    lab::{asked, is_conversation, routed, routed_as},
 };
 
 const ANSWER: &[Said] = &[Said::Text("Ask the lake, not the sea.")];
@@ -124,13 +124,8 @@ async fn a_turn_is_counted_and_its_call_stays() {
 /// The mode is the collection's, the name's or the body's.
 #[tokio::test]
 async fn however_route_is_asked_for() {
-    let lab = routed([("alpha", Api::Chat, Script::tells(ANSWER, End::Proper))]).await;
-    lab.gateway
-        .command(
-            "save_collection",
-            &json!({"collection": {"name": "panels", "members": ["alpha"], "reply": "all"}}),
-        )
-        .await;
+    let members = [("alpha", Api::Chat, Script::tells(ANSWER, End::Proper))];
+    let lab = routed_as(members, |it| it.collection("panels", &["alpha"])).await;
     for (model, more) in [
         ("bench/core", json!(null)),
         ("core", json!(null)),

@@ -101,6 +101,7 @@ async fn another_member_gets_none_and_that_is_listed() {
                 let had = heard.parts.iter().any(|part| match part {
                     super::heard::Part::Thinking { seal, .. } => seal.is_some(),
                     super::heard::Part::Call(call) => call.seal.is_some(),
+                    super::heard::Part::Redacted(_) => true,
                     super::heard::Part::Text(_) => false,
                 });
                 if had {

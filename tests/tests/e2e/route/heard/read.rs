@@ -255,6 +255,7 @@ impl Reading<'_> {
                         Some(more) => text.push_str(&more),
                         None => *seal = said("signature"),
                     },
+                    Part::Redacted(_) => panic!("it comes whole"),
                     Part::Call(call) => {
                         let more = said("partial_json").expect("arguments");
                         self.heard.fragments += usize::from(!more.is_empty());
@@ -278,6 +279,7 @@ impl Reading<'_> {
                 call.arguments.push_str(event["delta"].as_str().unwrap_or_default());
             }
             "response.output_text.delta" => self.say(&event["delta"]),
+            "response.reasoning_summary_text.delta" => self.think(&event["delta"]),
             "response.output_item.added"
                 if event["item"]["type"].as_str().is_some_and(|it| it.ends_with("_call")) =>
             {
@@ -289,7 +291,7 @@ impl Reading<'_> {
                 self.item(&begun);
             }
             "response.output_item.done" => match event["item"]["type"].as_str() {
-                Some("reasoning") => self.item(&event["item"]),
+                Some("reasoning") => self.reasoned(&event["item"]),
                 Some("function_call" | "custom_tool_call") => {
                     let index = event["output_index"].as_u64().unwrap_or_default();
                     let Part::Call(call) = &self.heard.parts[self.at[&index]] else { panic!("not a call") };
@@ -305,6 +307,20 @@ impl Reading<'_> {
             "response.failed" => self.heard.error = Some(event["response"]["error"].clone()),
             "error" => self.heard.error = Some(event.clone()),
             _ => {}
+        }
+    }
+
+    /// An item of thoughts is done: its words have come, and its seal is here.
+    fn reasoned(&mut self, item: &Value) {
+        let seal = text(&item["encrypted_content"]);
+        let summary: String =
+            item["summary"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect();
+        match self.heard.parts.last_mut() {
+            Some(Part::Thinking { text, seal: known }) if !summary.is_empty() => {
+                assert_eq!(*text, summary, "what the item ends with is what came");
+                *known = seal;
+            }
+            _ => self.heard.parts.push(Part::Thinking { text: summary, seal }),
         }
     }
 
@@ -350,6 +366,7 @@ fn block_start(block: &Value) -> Part {
             arguments: block["input"].to_string(),
             ..Called::default()
         }),
+        "redacted_thinking" => Part::Redacted(text(&block["data"]).unwrap_or_default()),
         other => panic!("a block of type {other:?}"),
     }
 }
