@@ -10,6 +10,7 @@ import type {
   PanelView,
   SeatView,
   Status,
+  TurnView,
   VerdictView,
 } from '../src/host/gen';
 import { controlError, type Host, type Link } from '../src/host/host';
@@ -17,6 +18,7 @@ import { answers } from './answers';
 import { handlers } from './handlers';
 import type { FixtureOptions } from './made';
 import { full, type Stage } from './full';
+import { begin, type Routed, session, tell } from './routed';
 import { PROMPTS, SETTINGS, collection, endpoint, model, seat } from './made';
 
 export class Fixture implements Host {
@@ -25,6 +27,8 @@ export class Fixture implements Host {
   collections: CollectionView[] = [];
   settings = { ...SETTINGS };
   panels: PanelView[] = [];
+  /** Agents' sessions, newest first. */
+  routed: Routed[] = [];
   alerts: Alert[] = [];
   keys: Status['keys'];
   recording = { ok: true, message: '' };
@@ -50,7 +54,9 @@ export class Fixture implements Host {
     }[kind];
     this.keys = { kind, message };
     if (!options.first) this.fill();
+    this.settings.keep_route_text = options.texts ?? false;
     for (let i = 0; i < (options.past ?? 0); i++) this.panels.push(this.past(i));
+    if (options.sessions) this.agents(options.sessions);
   }
 
   async call<K extends keyof Commands>(name: K, args: Commands[K]['args']): Promise<Commands[K]['result']> {
@@ -65,7 +71,8 @@ export class Fixture implements Host {
     this.onEvent = onEvent;
     this.onLink = onLink;
     onLink('up');
-    this.emit({ type: 'snapshot', panels: this.panels, alerts: this.alerts });
+    const conversations = this.routed.map((it) => it.conversation);
+    this.emit({ type: 'snapshot', panels: this.panels, alerts: this.alerts, conversations });
     return () => (this.onEvent = () => {});
   }
 
@@ -246,7 +253,22 @@ export class Fixture implements Host {
       .map((seat) => seat.call);
   }
 
+  /** The next turn of the newest session: as it begins, and what makes it end. */
+  turn(): (over?: Partial<TurnView>) => void {
+    const routed = this.routed[0]!;
+    const it = begin(this, routed);
+    return (over = {}) =>
+      tell(this, routed, { ...it, status: 'ok', seconds: 4.2, first_token_s: 0.8, tool_calls: 1, ...over });
+  }
+
   verdict(call: string, verdict: VerdictView | null): { recorded: boolean } {
+    const routed = this.routed.flatMap((it) => it.conversation.calls).find((it) => it.call === call);
+    if (routed) {
+      routed.verdict = verdict;
+      const panel = call.split('.')[0] ?? call;
+      this.emit({ type: 'verdict_changed', panel, call, verdict, owed: this.owedCalls().length });
+      return { recorded: true };
+    }
     const panel = this.panels.find((p) => p.seats.some((s) => s.call === call));
     const seat = panel?.seats.find((s) => s.call === call);
     if (!panel || !seat) throw controlError('not_found', `There is no call ${call}.`, 'call');
@@ -267,6 +289,18 @@ export class Fixture implements Host {
     const found = this.endpoints.find((e) => e.name === name);
     if (!found) throw controlError('not_found', `There is no endpoint "${name}".`, 'name');
     return found;
+  }
+
+  private agents(sessions: number): void {
+    const agents = collection('agents', 'Coding agents.', ['glm-5', 'qwen3-coder', 'kimi-k2', 'llama-small']);
+    this.collections.push({ ...agents, reply: 'route', shape: 'code', shadow: 2, shadow_share: 0.25 });
+    for (const m of this.models) if (m.alias !== 'llama-small') m.facts = { ...m.facts, tools: true };
+    for (let i = sessions; i > 0; i--) {
+      const at = new Date(Date.now() - i * 1_000_000).toISOString();
+      const other = { client: 'codex_exec', title: 'Why does the cache return a stale value?' };
+      session(this, { at, ...(i % 2 ? {} : other) }, i % 2 ? 38 : 5);
+    }
+    this.changed();
   }
 
   private fill(): void {

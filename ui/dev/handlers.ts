@@ -226,6 +226,19 @@ export const handlers = (on: Fixture): Handlers => ({
     if (!found) throw controlError('not_found', `There is no panel ${id}.`, 'id');
     return found;
   },
+  conversations: ({ before, limit }) => {
+    const all = on.routed.map((it) => it.conversation);
+    const from = before === null ? 0 : all.findIndex((it) => it.id === before) + 1;
+    return { conversations: all.slice(from, from + limit), more: from + limit < all.length };
+  },
+  conversation: ({ id }) => routed(on, id).conversation,
+  turns: ({ conversation, before, limit, texts }) => {
+    const ended = routed(on, conversation).turns.filter(
+      (turn) => turn.status !== 'running' && (before === null || turn.turn < before),
+    );
+    const page = ended.slice(0, limit).map((turn) => (texts ? turn : { ...turn, question: '', answer: '' }));
+    return { turns: page, more: ended.length > limit };
+  },
   give_verdict: (a) =>
     on.verdict(a.call, {
       call: a.call,
@@ -290,6 +303,12 @@ export const handlers = (on: Fixture): Handlers => ({
     };
   },
 });
+
+function routed(on: Fixture, id: string) {
+  const found = on.routed.find((it) => it.conversation.id === id);
+  if (!found) throw controlError('not_found', `There is no conversation ${id}.`, 'id');
+  return found;
+}
 
 function known(on: Fixture, alias: string) {
   const model = on.models.find((it) => it.alias === alias);

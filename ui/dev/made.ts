@@ -22,6 +22,10 @@ export interface FixtureOptions {
   found?: boolean;
   /** Ended panels to begin with. */
   past?: number;
+  /** A collection for agents, and sessions of theirs to begin with. */
+  sessions?: number;
+  /** The text of turns is kept. */
+  texts?: boolean;
 }
 
 export const SETTINGS: Settings = {
@@ -34,6 +38,12 @@ export const SETTINGS: Settings = {
   explorer_grace: 60,
   keep_text_days: 90,
   responses_days: 30,
+  rotate: 0.25,
+  conversation_minutes: 60,
+  show_reasoning_early: false,
+  route_on_hangup: 'cancel',
+  keep_route_text: false,
+  list_models: false,
 };
 
 export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {
@@ -79,13 +89,25 @@ export function collection(name: string, description: string, members: string[])
     reply: 'all',
     merger: null,
     when_too_large: 'refuse',
+    shadow: 0,
+    shadow_share: 1,
+    shadow_tokens: 0,
     practice: name === 'practice',
   };
 }
 
 export function pick(a: Commands['save_collection']['args']) {
-  const { tags, shape, when_too_large, reply, merger } = a;
-  return { tags, shape, when_too_large, reply: reply ?? 'all', merger: merger || null };
+  const { tags, shape, when_too_large, reply, merger, shadow, shadow_share, shadow_tokens } = a;
+  return {
+    tags,
+    shape,
+    when_too_large,
+    reply: reply ?? 'all',
+    merger: merger || null,
+    shadow: shadow ?? 0,
+    shadow_share: shadow_share ?? 1,
+    shadow_tokens: shadow_tokens ?? 0,
+  };
 }
 
 export function seat(panel: string, name: string, alias: string, over: Partial<SeatView> = {}): SeatView {

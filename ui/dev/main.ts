@@ -4,13 +4,15 @@ import App from '../src/App.svelte';
 import { Fixture } from './fixture';
 import type { FixtureOptions } from './made';
 
-// `?first&found&keys=none&past=5&delay=300`: the state to begin with. `window.fixture` plays the rest.
+// `?first&found&keys=none&past=5&sessions=2&texts&delay=300`: the state to begin with. `window.fixture` plays the rest.
 const q = new URLSearchParams(location.search);
 const options: FixtureOptions = {
   first: q.has('first'),
   found: q.has('found'),
   delay: Number(q.get('delay') ?? 80),
   past: Number(q.get('past') ?? 0),
+  sessions: Number(q.get('sessions') ?? 0),
+  texts: q.has('texts'),
 };
 const keys = q.get('keys');
 if (keys) options.keys = keys as NonNullable<FixtureOptions['keys']>;

@@ -5,7 +5,7 @@ import { httpHost, takeToken } from '../src/host/http';
 import { NdjsonDecoder } from '../src/host/ndjson';
 
 const EVENTS: LiveEvent[] = [
-  { type: 'snapshot', panels: [], alerts: [] },
+  { type: 'snapshot', panels: [], alerts: [], conversations: [] },
   { type: 'seat_delta', panel: 'p1', call: 'p1.member1', at: 0, text: 'ünï 😀 "quoted"\n' },
   { type: 'missed' },
 ];

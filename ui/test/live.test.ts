@@ -23,7 +23,7 @@ const alert = {
 describe('a panel as it runs', () => {
   test('started, told piece by piece, ended', () => {
     const running = play(
-      { type: 'snapshot', panels: [], alerts: [] },
+      { type: 'snapshot', panels: [], alerts: [], conversations: [] },
       { type: 'panel_started', panel: panel() },
       delta(0, 'Two '),
       delta(4, 'places.'),
@@ -95,7 +95,7 @@ describe('a panel as it runs', () => {
   test('untouched seats and panels stay the same objects, so that they are not drawn again', () => {
     const other = panel({ id: 'p0', at: '2026-11-29T15:00:00Z' });
     const two = panel({ seats: [seat(), seat({ call: 'p1.member2', alias: 'beta' })] });
-    const before = play({ type: 'snapshot', panels: [two, other], alerts: [] });
+    const before = play({ type: 'snapshot', panels: [two, other], alerts: [], conversations: [] });
     const after = apply(before, delta(0, 'x'));
     expect(after.panels[1]).toBe(before.panels[1]);
     expect(after.panels[0]?.seats[1]).toBe(before.panels[0]?.seats[1]);
@@ -106,7 +106,7 @@ describe('a panel as it runs', () => {
 describe('snapshots', () => {
   test('newest first, whatever the order told', () => {
     const old = panel({ id: 'p0', at: '2026-11-29T15:00:00Z' });
-    const live = play({ type: 'snapshot', panels: [old, panel()], alerts: [] });
+    const live = play({ type: 'snapshot', panels: [old, panel()], alerts: [], conversations: [] });
     expect(live.panels.map((p) => p.id)).toEqual(['p1', 'p0']);
     expect(live.ready).toBe(true);
   });
@@ -115,7 +115,7 @@ describe('snapshots', () => {
     const live = play({ type: 'panel_started', panel: panel() }, delta(0, 'ab'), { type: 'missed' });
     expect(live.catchingUp).toBe(true);
     const full = panel({ state: 'done', seats: [seat({ status: 'ok', answer: 'abcd' })] });
-    const caught = apply(live, { type: 'snapshot', panels: [full], alerts: [] });
+    const caught = apply(live, { type: 'snapshot', panels: [full], alerts: [], conversations: [] });
     expect(caught.catchingUp).toBe(false);
     expect(answer(caught)).toBe('abcd');
   });
@@ -128,6 +128,7 @@ describe('snapshots', () => {
         type: 'snapshot',
         panels: [],
         alerts: [],
+        conversations: [],
       },
     );
     expect(live.panels.map((p) => p.id)).toEqual(['p1', 'p0']);
@@ -136,7 +137,7 @@ describe('snapshots', () => {
 
   test('a page of older panels does not overwrite what the stream told', () => {
     const judged = panel({ seats: [seat({ status: 'ok', verdict: verdict() })] });
-    const live = addOlder(play({ type: 'snapshot', panels: [judged], alerts: [] }), [
+    const live = addOlder(play({ type: 'snapshot', panels: [judged], alerts: [], conversations: [] }), [
       panel(),
       panel({ id: 'p0', at: '2026-11-28T00:00:00Z' }),
     ]);
@@ -242,7 +243,7 @@ describe('who joins a panel as it runs', () => {
     const live = play(
       ...handover,
       { type: 'missed' },
-      { type: 'snapshot', panels: [whole], alerts: [] },
+      { type: 'snapshot', panels: [whole], alerts: [], conversations: [] },
       delta(0, 'We ', 'p1.merger'),
       delta(3, 'agree.', 'p1.merger'),
       { type: 'seat_failed_over', panel: 'p1', failed_over: passed },

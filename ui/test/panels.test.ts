@@ -225,9 +225,6 @@ describe('the collection editor', () => {
         merger: 'glm-5',
       }),
     );
-    expect(
-      [...(($('collection-reply') as HTMLSelectElement | null)?.options ?? [])].map((o) => o.value),
-    ).not.toContain('route');
   });
 });
 

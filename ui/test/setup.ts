@@ -1,3 +1,4 @@
 import { configure } from '@testing-library/svelte';
 
-configure({ testIdAttribute: 'data-test' });
+// A busy machine takes its time: what is waited for comes, or it does not.
+configure({ testIdAttribute: 'data-test', asyncUtilTimeout: 10_000 });

@@ -97,6 +97,8 @@ impl Cause {
 }
 
 const HANDED_OVER: &str = "The failed call is kept beside the answer that took its place.";
+const TURN_HANDED_OVER: &str =
+    "Its client saw nothing of it; the conversation goes on with the model that answered.";
 const PRACTICE: &str = "Practice: it fails on purpose, to show how a failover is told. This is said once.";
 
 /// What happened, to whom; the alert's own message says why and what to do.
@@ -125,6 +127,7 @@ fn words(alert: &Alert, times: usize) -> Notice {
     };
     let body = match (alert.kind, times) {
         (AlertKind::FailedOver, 0 | 1) => HANDED_OVER.to_owned(),
+        (AlertKind::TurnFailedOver, 0 | 1) => TURN_HANDED_OVER.to_owned(),
         _ => alert.message.clone(),
     };
     Notice { summary, body, page: Some(page), action: None }
@@ -190,6 +193,62 @@ pub(crate) mod tests {
     fn failed_over(from: &str, collection: &str) -> Alert {
         let message = format!("{from} failed (429, 40 s) → gamma took its seat in bench/{collection}");
         Alert { message, ..at(AlertKind::FailedOver, collection, from) }
+    }
+
+    fn turn_failed_over(from: &str, collection: &str) -> Alert {
+        let message = format!("{from} failed (429, 40 s) → gamma took the turn in bench/{collection}");
+        Alert { message, ..at(AlertKind::TurnFailedOver, collection, from) }
+    }
+
+    #[test]
+    fn turns_that_fail_over_are_one_notice_a_collection_and_minute() {
+        // Who failed where, in which second, and what is shown at once.
+        let cases: [(i64, &str, &str, Option<&str>); 6] = [
+            (0, "beta", "agents", Some("beta failed (429, 40 s) → gamma took the turn in bench/agents")),
+            (1, "beta", "agents", None),
+            (2, "alpha", "agents", None),
+            (3, "beta", "quick", Some("beta failed (429, 40 s) → gamma took the turn in bench/quick")),
+            (4, "delta", "agents", None),
+            (4, "delta", "quick", None),
+        ];
+        let mut notices = Notices::default();
+        for (n, (second, from, collection, shown)) in cases.into_iter().enumerate() {
+            // Each at its own time: one that a snapshot brings again is no news.
+            let alert = Alert { at: n.to_string(), ..turn_failed_over(from, collection) };
+            let notice = notices.raise(&alert, second * 1_000);
+            assert_eq!(notice.as_ref().map(|it| it.summary.as_str()), shown, "case {n}");
+            if let Some(notice) = notice {
+                assert_eq!((notice.body.as_str(), notice.page.as_deref()), (TURN_HANDED_OVER, Some("/live")));
+            }
+        }
+        // A seat of the same collection is another cause.
+        assert!(notices.raise(&failed_over("beta", "agents"), 5_000).is_some());
+        let mut grouped = notices.due(63_000);
+        grouped.sort_by(|a, b| a.summary.cmp(&b.summary));
+        assert_eq!(
+            grouped.iter().map(|it| (it.summary.as_str(), it.body.as_str())).collect::<Vec<_>>(),
+            [
+                (
+                    "3 turns failed over in bench/agents",
+                    "delta failed (429, 40 s) → gamma took the turn in bench/agents"
+                ),
+                ("delta failed (429, 40 s) → gamma took the turn in bench/quick", TURN_HANDED_OVER),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_practice_turn_that_fails_over_is_told_once() {
+        let mut notices = Notices::default();
+        notices.practises("practice");
+        let told = |notices: &mut Notices, alert: &Alert, at| notices.raise(alert, at).map(|it| it.body);
+        let first = told(&mut notices, &turn_failed_over("practice-limited", "practice"), 0);
+        assert_eq!(first.as_deref(), Some(PRACTICE));
+        // Once for seats and turns together: it shows how a failover is told.
+        assert_eq!(told(&mut notices, &failed_over("practice-limited", "practice"), 70_000), None);
+        assert_eq!(told(&mut notices, &turn_failed_over("practice-slow", "practice"), 140_000), None);
+        assert_eq!(notices.wait_ms(140_000), None);
+        assert!(told(&mut notices, &turn_failed_over("beta", "agents"), 140_000).is_some());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the tray shows, folded from the gateway's events: running panels, standing alerts, verdicts owed.
+//! What the tray shows, folded from the gateway's events: running panels and turns, standing alerts, verdicts owed.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +17,8 @@ pub(crate) enum Face {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pulse {
     running: BTreeSet<String>,
+    /// Conversations with a turn on its way.
+    turning: BTreeSet<String>,
     /// Oldest first; one a kind and subject.
     alerts: Vec<(AlertKind, String)>,
     /// Verdicts owed, as last told.
@@ -26,9 +28,11 @@ pub(crate) struct Pulse {
 impl Pulse {
     pub(crate) fn apply(&mut self, event: &LiveEvent) {
         match event {
-            LiveEvent::Snapshot { panels, alerts } => {
+            LiveEvent::Snapshot { panels, alerts, conversations } => {
                 let running = panels.iter().filter(|panel| panel.state == PanelState::Running);
                 self.running = running.map(|panel| panel.id.clone()).collect();
+                let turning = conversations.iter().filter(|conversation| conversation.running);
+                self.turning = turning.map(|conversation| conversation.id.clone()).collect();
                 self.alerts.clear();
                 alerts.iter().for_each(|alert| self.raise(alert));
             }
@@ -38,6 +42,12 @@ impl Pulse {
             LiveEvent::PanelEnded { panel } => {
                 self.running.remove(&panel.id);
             }
+            LiveEvent::TurnChanged { conversation, .. } => {
+                match conversation.running {
+                    true => self.turning.insert(conversation.id.clone()),
+                    false => self.turning.remove(&conversation.id),
+                };
+            }
             LiveEvent::VerdictChanged { owed, .. } => self.owed = *owed,
             LiveEvent::AlertRaised { alert } => self.raise(alert),
             LiveEvent::AlertCleared { kind, subject } => {
@@ -45,6 +55,7 @@ impl Pulse {
             }
             // A seat that failed over has another model on it already: the tray waits for nobody.
             LiveEvent::Noticed { .. }
+            | LiveEvent::ConversationChanged { .. }
             | LiveEvent::SeatAdded { .. }
             | LiveEvent::PanelShaped { .. }
             | LiveEvent::SeatFailedOver { .. }
@@ -66,7 +77,7 @@ impl Pulse {
 
     /// Attention outweighs running: it is the one that waits for somebody.
     pub(crate) fn face(&self) -> Face {
-        match (self.alerts.is_empty(), self.running.is_empty()) {
+        match (self.alerts.is_empty(), self.running.is_empty() && self.turning.is_empty()) {
             (false, _) => Face::Attention,
             (true, false) => Face::Running,
             (true, true) => Face::Idle,
@@ -78,13 +89,19 @@ impl Pulse {
         self.alerts.last().map(|(kind, subject)| (*kind, subject.as_str()))
     }
 
+    /// Panels.
     pub(crate) fn running(&self) -> usize {
         self.running.len()
+    }
+
+    /// Agents whose turn is on its way.
+    pub(crate) fn turning(&self) -> usize {
+        self.turning.len()
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::notice::tests::alert;
 
@@ -110,6 +127,33 @@ mod tests {
             error: None,
             practice: false,
         }
+    }
+
+    pub(crate) fn turn(id: &str, running: bool) -> LiveEvent {
+        let conversation = control::view::ConversationView { id: id.into(), running, ..Default::default() };
+        let turn = control::view::TurnView { conversation: id.into(), ..Default::default() };
+        LiveEvent::TurnChanged { conversation: Box::new(conversation), turn: Box::new(turn) }
+    }
+
+    #[test]
+    fn a_turn_on_its_way_is_something_that_runs() {
+        let mut pulse = Pulse::default();
+        let steps = [
+            (turn("a", true), Face::Running, 1),
+            (turn("b", true), Face::Running, 2),
+            (turn("a", true), Face::Running, 2),
+            (turn("a", false), Face::Running, 1),
+            (turn("b", false), Face::Idle, 0),
+        ];
+        for (event, face, turning) in steps {
+            pulse.apply(&event);
+            assert_eq!((pulse.face(), pulse.turning(), pulse.running()), (face, turning, 0), "{event:?}");
+        }
+        pulse.apply(&turn("gone", true));
+        let LiveEvent::TurnChanged { conversation, .. } = turn("here", true) else { unreachable!() };
+        let conversations = vec![*conversation];
+        pulse.apply(&LiveEvent::Snapshot { panels: Vec::new(), alerts: Vec::new(), conversations });
+        assert_eq!(pulse.turning(), 1);
     }
 
     #[test]
@@ -144,6 +188,7 @@ mod tests {
         pulse.apply(&LiveEvent::Snapshot {
             panels: vec![panel("x", PanelState::Running), panel("y", PanelState::Done)],
             alerts: vec![alert(AlertKind::PanelFailed, "core")],
+            conversations: Vec::new(),
         });
         assert_eq!((pulse.running(), pulse.alert()), (1, Some((AlertKind::PanelFailed, "core"))));
     }

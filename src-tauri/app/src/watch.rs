@@ -43,6 +43,12 @@ pub(crate) async fn watch(control: Control, bus: Arc<Bus>, show: impl Fn(Pulse))
             _ => &[],
         };
         panels.iter().filter(|panel| panel.practice).for_each(|panel| notices.practises(&panel.collection));
+        let conversations = match &event {
+            LiveEvent::Snapshot { conversations, .. } => conversations.as_slice(),
+            LiveEvent::TurnChanged { conversation, .. } => std::slice::from_ref(&**conversation),
+            _ => &[],
+        };
+        conversations.iter().filter(|it| it.practice).for_each(|it| notices.practises(&it.collection));
         let alerts = match &event {
             LiveEvent::Snapshot { alerts, .. } => alerts.as_slice(),
             LiveEvent::AlertRaised { alert } | LiveEvent::Noticed { alert } => std::slice::from_ref(alert),

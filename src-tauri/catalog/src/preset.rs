@@ -57,8 +57,11 @@ pub fn models_url(api: Dialect, base: &str) -> String {
 
 /// The known provider that serves this base: by host and port, since one host has several paths.
 pub(crate) fn preset_of(base: &str) -> Option<&'static Preset> {
-    let wanted = place(base)?;
-    presets().iter().find(|preset| place(&preset.base).as_ref() == Some(&wanted))
+    static PLACES: LazyLock<Vec<Option<(String, u16)>>> =
+        LazyLock::new(|| presets().iter().map(|preset| place(&preset.base)).collect());
+    let wanted = place(base);
+    let at = PLACES.iter().position(|place| place.is_some() && *place == wanted)?;
+    presets().get(at)
 }
 
 /// Host and port; every name of this machine is one.

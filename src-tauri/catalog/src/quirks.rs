@@ -82,6 +82,8 @@ impl Quirks {
             developer: self.developer.unwrap_or_default(),
             completion_budget: self.completion_budget.unwrap_or_default(),
             own_sampling: self.own_sampling.unwrap_or_default(),
+            // The others are learned.
+            ..wire::Quirks::default()
         }
     }
 }

@@ -70,7 +70,7 @@ pub enum Command {
     Owed,
     /// Show who would sit on a panel asked now, and why
     Panel(Panel),
-    /// List panels, newest first, or those in which words stand
+    /// List panels and agents' conversations, newest first, or show one
     Log(Log),
     /// Add and change endpoints, models and collections from a set-up file; nothing is removed
     Import(Import),
@@ -153,11 +153,17 @@ pub struct Panel {
 
 #[derive(Clone, Debug, Args)]
 pub struct Log {
+    /// Show this panel, or this conversation with its turns and why each has its model
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Of a conversation, show all of this turn
+    #[arg(long, value_name = "NUMBER", requires = "id", conflicts_with = "before")]
+    pub turn: Option<u32>,
     /// Only panels in which these words stand together: in the prompt, an answer or a verdict
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", conflicts_with = "id")]
     pub search: Option<String>,
-    /// Only panels older than this one
-    #[arg(long, value_name = "PANEL")]
+    /// Only what is older than this panel or conversation; of a conversation, than this turn
+    #[arg(long, value_name = "ID|NUMBER")]
     pub before: Option<String>,
     /// At most so many
     #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]

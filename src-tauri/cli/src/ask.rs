@@ -14,6 +14,7 @@ use crate::out::Out;
 use crate::reach::Reached;
 use crate::vault::{Use, unlock};
 use image::image;
+pub use summary::{section, summary};
 use teller::Teller;
 
 /// What is asked of whom, as far as it can be known before a gateway is reached.
@@ -40,8 +41,7 @@ pub fn question(args: &Ask) -> Result<Question<'_>, Failure> {
             return Err(Failure::Refused(ControlError::bad_input(
                 "collection",
                 format!(
-                    "collection: the reply mode \"route\" is for agents and not built in this version; ask \
-                     {name}:all or {name}:merged"
+                    "collection: the reply mode \"route\" is for agents; ask {name}:all or {name}:merged"
                 ),
             )));
         }

@@ -9,6 +9,7 @@ use crate::endpoint::done;
 use crate::failure::Failure;
 use crate::out::Out;
 use crate::paint::Look;
+use crate::status::counted;
 use crate::table::Table;
 
 pub async fn collection(
@@ -63,9 +64,9 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         when_too_large: if when_too_large.is_empty() { "refuse".to_owned() } else { when_too_large },
         reply: args.reply.clone(),
         merger: args.merger.clone(),
-        shadow: None,
-        shadow_share: None,
-        shadow_tokens: None,
+        shadow: args.shadow,
+        shadow_share: args.shadow_share,
+        shadow_tokens: args.shadow_tokens,
     }
 }
 
@@ -88,6 +89,7 @@ fn shown(collection: &CollectionView) -> Table {
         ("members", collection.members.join(", ")),
         ("reply", collection.reply.clone()),
         ("merger", or(collection.merger.as_deref().unwrap_or_default(), by_record)),
+        ("shadows", shadows(collection)),
         ("shape", or(&collection.shape, "automatic")),
         ("when too large", collection.when_too_large.clone()),
         ("tags", collection.tags.join(", ")),
@@ -98,6 +100,18 @@ fn shown(collection: &CollectionView) -> Table {
         }
     }
     table
+}
+
+/// `2 others for 25 % of turns, at most 50000 tokens a day`; nothing where there are none.
+fn shadows(collection: &CollectionView) -> String {
+    let CollectionView { shadow, shadow_share, shadow_tokens, .. } = collection;
+    if *shadow == 0 {
+        return String::new();
+    }
+    let share = (shadow_share * 1e4).round() / 1e2;
+    let most =
+        if *shadow_tokens == 0 { String::new() } else { format!(", at most {shadow_tokens} tokens a day") };
+    format!("{} for {share} % of turns{most}", counted(*shadow, "other"))
 }
 
 fn list(collections: &[CollectionView], out: Out) -> Result<(), Failure> {
@@ -150,6 +164,9 @@ mod tests {
             reply: Some("merged".to_owned()),
             merger: None,
             when_too_large: None,
+            shadow: Some(2),
+            shadow_share: None,
+            shadow_tokens: Some(50_000),
         };
         let saved = changed(&args, Some(&old));
         assert_eq!(saved.was.as_deref(), Some("core"));
@@ -160,6 +177,7 @@ mod tests {
         );
         assert_eq!(saved.when_too_large, "skip");
         assert_eq!((saved.reply.as_deref(), saved.merger), (Some("merged"), None));
+        assert_eq!((saved.shadow, saved.shadow_share, saved.shadow_tokens), (Some(2), None, Some(50_000)));
         let new = changed(&args, None);
         assert_eq!((new.was, new.when_too_large.as_str(), new.tags.len()), (None, "refuse", 0));
     }

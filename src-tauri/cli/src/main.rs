@@ -8,6 +8,7 @@ mod ask;
 mod clean;
 mod collection;
 mod consent;
+mod conversation;
 mod endpoint;
 mod failure;
 mod fields;

@@ -67,7 +67,7 @@ fn in_words(status: &Status, out: Out) -> Painted {
     line("data folder", (status.data_dir.clone(), Look::Plain));
     line("keys", (status.keys.message.clone(), keys));
     line("recording", recording);
-    line("running", (counted(status.running, "panel"), Look::Plain));
+    line("running", (at_work(status.running), Look::Plain));
     line("owed", (counted(status.owed, "verdict"), Look::Plain));
     for alert in &status.alerts {
         // The others stand above, with the port and the recording.
@@ -87,6 +87,10 @@ fn about(alert: &Alert) -> String {
         AlertKind::PanelFailed => format!("bench/{}: {}", alert.subject, alert.message),
         _ => alert.message.clone(),
     }
+}
+
+fn at_work(n: u32) -> String {
+    if n == 1 { "1 panel or turn".to_owned() } else { format!("{n} panels and turns") }
 }
 
 /// `1 panel`, `3 panels`

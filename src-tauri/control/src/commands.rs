@@ -1,6 +1,6 @@
 //! The command table. A line here is a command over IPC, over HTTP and in TypeScript.
 
-use gateway::view::{PanelPreview, PanelView};
+use gateway::view::{ConversationView, PanelPreview, PanelView};
 use plan::Settings;
 
 use crate::dto::*;
@@ -44,6 +44,9 @@ commands! {
     ask(Ask) -> Asked;
     panels(PanelsBefore) -> Panels;
     panel(PanelId) -> PanelView;
+    conversations(ConversationsBefore) -> Conversations;
+    conversation(ConversationId) -> ConversationView;
+    turns(TurnsBefore) -> Turns;
     give_verdict(GiveVerdict) -> Recorded;
     /// Withdraws the verdict; the earlier stays in history.
     clear_verdict(CallId) -> Recorded;

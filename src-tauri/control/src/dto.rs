@@ -1,7 +1,7 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
 use catalog::{EndpointKind, Facts, ModelRole, Retired};
-use gateway::view::{Alert, PanelView, Recording};
+use gateway::view::{Alert, ConversationView, PanelView, Recording, TurnView};
 use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -25,7 +25,7 @@ pub struct Status {
     pub port_note: String,
     pub data_dir: String,
     pub pid: u32,
-    /// Panels running now.
+    /// Panels and turns running now.
     pub running: u32,
     /// Verdicts owed.
     pub owed: u32,
@@ -397,6 +397,45 @@ pub struct PanelsBefore {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Panels {
     pub panels: Vec<PanelView>,
+    pub more: bool,
+}
+
+/// A page of routed conversations, the newest turn first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ConversationsBefore {
+    /// A conversation id; those whose newest turn is older than its. `null` starts at the newest.
+    pub before: Option<String>,
+    /// At most 100.
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Conversations {
+    pub conversations: Vec<ConversationView>,
+    pub more: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ConversationId {
+    pub id: String,
+}
+
+/// A page of a conversation's ended turns, newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct TurnsBefore {
+    /// A conversation id.
+    pub conversation: String,
+    /// A turn's number; turns before it. `null` starts at the newest.
+    pub before: Option<u32>,
+    /// With questions and answers, where they are kept; an agent's question is its whole session.
+    pub texts: bool,
+    /// At most 100.
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Turns {
+    pub turns: Vec<TurnView>,
     pub more: bool,
 }
 

@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Dialect, Event, format,
-    relay::{ModelName, PublicEvents},
+    Dialect, Event, Member, Request, format,
+    relay::{ModelName, PublicEvents, Relay},
 };
 use wire_fuzz::{Input, Seeds, bounded, decode};
 
@@ -32,7 +32,31 @@ fuzz_target!(init: Seeds::Replies.write_if_asked(), |bytes: &[u8]| {
     if public.1 == 0 {
         assert_eq!(public.0, input.body, "nothing left out, nothing changed");
     }
+
+    let relayed = bounded(input.body.len(), || relay(member, [input.body], false));
+    assert_eq!(relay(member, input.pieces(), false), relayed, "cut");
+    assert_eq!(relay(member, input.body.chunks(1), false), relayed, "byte by byte");
+    assert_eq!(relay(member, input.pieces(), true).0, relayed.0, "whatever is read on the side");
 });
+
+/// The bytes that go on and what they say; once the answer has begun perhaps only what counts of it.
+fn relay<'a>(
+    member: Dialect,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    only_what_counts: bool,
+) -> (Vec<u8>, Vec<Event>) {
+    let request = Request { dialect: member, model: "bench/\"core\"".to_owned(), ..Request::default() };
+    let (mut relay, mut out, mut events) = (Relay::new(&request, Member(1)), Vec::new(), Vec::new());
+    for piece in pieces {
+        out.extend(relay.push(piece, &mut events));
+        if only_what_counts && events.iter().any(Event::is_content) {
+            relay.only_what_counts();
+        }
+    }
+    out.extend(relay.end(&mut events));
+    out.extend(relay.finish(None));
+    (out, events)
+}
 
 fn rename<'a>(member: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut names = ModelName::new(format(member).model_paths(), "bench/\"core\"");

@@ -102,11 +102,12 @@ impl Live {
     /// A turn began, passed to another model, or ended.
     pub(crate) fn turn(&self, conversation: &ConversationView, turn: impl FnOnce() -> TurnView) {
         let mut inner = self.lock();
+        let conversation = inner.judged(conversation.clone());
         inner.conversations.retain(|known| known.id != conversation.id);
         inner.conversations.truncate(CONVERSATIONS - 1);
         inner.conversations.push_front(conversation.clone());
         if inner.sender.receiver_count() > 0 {
-            let (conversation, turn) = (Box::new(conversation.clone()), Box::new(turn()));
+            let (conversation, turn) = (Box::new(conversation), Box::new(turn()));
             inner.send(LiveEvent::TurnChanged { conversation, turn });
         }
     }
@@ -114,6 +115,7 @@ impl Live {
     /// A conversation has a shadow's answer.
     pub(crate) fn conversation(&self, conversation: ConversationView) {
         let mut inner = self.lock();
+        let conversation = inner.judged(conversation);
         if let Some(known) = inner.conversations.iter_mut().find(|known| known.id == conversation.id) {
             known.clone_from(&conversation);
         }
@@ -152,6 +154,11 @@ impl Live {
     /// A panel that is running, or ended and not yet on disk.
     pub(crate) fn panel(&self, panel: &str) -> Option<PanelView> {
         self.lock().panels.iter().find(|view| view.id == panel).cloned()
+    }
+
+    /// Those that a turn began in since the start.
+    pub(crate) fn conversations(&self) -> Vec<ConversationView> {
+        self.lock().conversations.iter().cloned().collect()
     }
 
     pub(crate) fn running(&self) -> usize {
@@ -202,6 +209,14 @@ impl Inner {
     fn seat(&mut self, panel: &str, call: &str) -> Option<&mut SeatView> {
         let panel = self.panels.iter_mut().find(|view| view.id == panel)?;
         panel.seats.iter_mut().find(|seat| seat.call == call)
+    }
+
+    /// With the verdicts that were given meanwhile: whoever takes turns does not know them.
+    fn judged(&self, mut conversation: ConversationView) -> ConversationView {
+        if let Some(known) = self.conversations.iter().find(|known| known.id == conversation.id) {
+            conversation.take_verdicts(known);
+        }
+        conversation
     }
 
     fn send(&self, event: LiveEvent) {
@@ -265,6 +280,12 @@ impl Events {
         let stored = tokio::task::spawn_blocking(move || ended()).await.unwrap_or_default();
         // A live panel comes first and wins: the store may hold it as it was when it began.
         panels.extend(stored.panels);
+        // The record has the last word on verdicts: they are on disk before anybody is told of them.
+        for conversation in &mut conversations {
+            if let Some(kept) = stored.conversations.iter().find(|kept| kept.id == conversation.id) {
+                conversation.take_verdicts(kept);
+            }
+        }
         conversations.extend(stored.conversations);
         let mut seen = std::collections::HashSet::new();
         panels.retain(|panel| seen.insert(panel.id.clone()));

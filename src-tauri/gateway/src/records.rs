@@ -1,8 +1,11 @@
-//! Records as the outside sees them: panels, calls, verdicts, what is owed.
+//! Records as the outside sees them: panels, conversations, calls, verdicts, what is owed.
+
+pub(crate) mod conversations;
 
 use std::collections::HashMap;
 
 use plan::Shape;
+use serde::Serialize;
 use serde_json::{Value, json};
 use store::{
     ClearOutcome, Judged, NewVerdict, PlannedSeat, RecordFilter, RecordingState, StoreError, StoredCall,
@@ -16,6 +19,7 @@ use crate::{
     view::{LiveEvent, PanelState, PanelView, Recording, SeatKind, SeatStatus, SeatView, VerdictView},
 };
 
+use conversations::{RoutedCallView, is_routed};
 pub use store::NewVerdict as Verdict;
 
 /// Panels whose unjudged answers are owed a verdict.
@@ -35,6 +39,14 @@ pub enum VerdictError {
     Store(#[from] StoreError),
 }
 
+/// A call: a panel's seat, or a model's work in a conversation.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum CallView {
+    Seat(Box<SeatView>),
+    Routed(Box<RoutedCallView>),
+}
+
 impl Gateway {
     /// Panels, newest first: those older than the panel `before`, or the newest.
     pub fn panels(&self, before: Option<&str>, limit: u32) -> Result<Vec<PanelView>, StoreError> {
@@ -44,7 +56,10 @@ impl Gateway {
 
     /// What a listener is told first. Blocks.
     pub(crate) fn recent(&self) -> Recent {
-        Recent { panels: self.panels(None, 30).unwrap_or_default(), conversations: Vec::new() }
+        Recent {
+            panels: self.panels(None, 30).unwrap_or_default(),
+            conversations: self.conversation_page(None, 30).unwrap_or_default(),
+        }
     }
 
     /// One panel: as it runs, or from the records.
@@ -159,8 +174,10 @@ impl Gateway {
         let store = self.store().clone();
         let owed = tokio::task::spawn_blocking(move || store.owed_count(OWED_PANELS)).await;
         let owed = owed.ok().and_then(Result::ok).unwrap_or_default();
-        let panel = call.rsplit_once('.').map_or(call, |(panel, _)| panel).to_owned();
+        // A stand-in's call has a dot more than its seat's, a shadow's one more than the call it stands beside.
+        let panel = call.split_once('.').map_or(call, |(panel, _)| panel).to_owned();
         self.live().seat_verdict(&panel, call, verdict.clone());
+        self.live().routed_verdict(call, verdict.clone());
         self.live().publish(LiveEvent::VerdictChanged { panel, call: call.to_owned(), verdict, owed });
     }
 
@@ -201,14 +218,17 @@ impl Gateway {
     }
 
     /// One call with its answer and verdict.
-    pub fn call(&self, id: &str) -> Result<Option<SeatView>, StoreError> {
+    pub(crate) fn call(&self, id: &str) -> Result<Option<CallView>, StoreError> {
         let Some(call) = self.store().call(id)? else { return Ok(None) };
+        if is_routed(&call) {
+            return Ok(Some(CallView::Routed(Box::new(self.routed_call(call)?))));
+        }
         let panel = self.store().panel(&call.row.panel)?;
         let planned = panel.and_then(|panel| panel.row.seats.into_iter().find(|seat| seat.call == id));
-        Ok(Some(match planned {
+        Ok(Some(CallView::Seat(Box::new(match planned {
             Some(planned) => seat_as_planned(planned, call),
             None => seat_view(call),
-        }))
+        }))))
     }
 
     /// A panel with late seats is over and still runs: the store does not know of those yet.

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use catalog::{Endpoint, Model, connection};
+use wire::Quirks;
 
 use crate::{Setup, Shapes};
 
@@ -25,6 +26,8 @@ pub struct Registered {
     pub paid: bool,
     /// It is one of the built-in practice endpoint: a candidate on practice panels, and never on others.
     pub practice: bool,
+    /// What it does otherwise than its API says, as its catalog knows.
+    pub quirks: Quirks,
 }
 
 impl Roster {
@@ -41,6 +44,7 @@ impl Roster {
                     .map_or_else(|| model.endpoint.clone(), |endpoint| connection(endpoint, model)),
                 paid: endpoint.is_some_and(|endpoint| endpoint.paid),
                 practice: endpoint.is_some_and(|endpoint| endpoint.is_practice()),
+                quirks: endpoint.map(|endpoint| catalog::quirks(endpoint, model)).unwrap_or_default(),
             }
         };
         let models: Vec<Registered> = setup.models.iter().map(registered).collect();

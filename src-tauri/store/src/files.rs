@@ -9,6 +9,8 @@ use std::{
 use jiff::Timestamp;
 
 pub(crate) const RECORDS: &str = "records.sqlite3";
+/// Turns that the records are about to take in.
+pub(crate) const AHEAD: &str = "records.ahead";
 pub(crate) const LOCK: &str = "records.lock";
 pub(crate) const BACKUPS: &str = "backups";
 

@@ -29,6 +29,10 @@ pub(crate) trait Job: Send {
         false
     }
     fn waits(&self) -> Waits;
+    /// Whether it is written ahead of the database: nobody waits for it, and it may be gathered with others.
+    fn is_ahead(&self) -> bool {
+        false
+    }
     /// About how many bytes it holds.
     fn bytes(&self) -> usize;
 }
@@ -39,6 +43,7 @@ pub(crate) struct Write<T, W> {
     bytes: usize,
     outcome: Option<Result<T, StoreError>>,
     reply: Option<oneshot::Sender<Result<T, StoreError>>>,
+    ahead: bool,
 }
 
 impl<T, W> Write<T, W> {
@@ -48,7 +53,12 @@ impl<T, W> Write<T, W> {
         work: W,
         reply: oneshot::Sender<Result<T, StoreError>>,
     ) -> Write<T, W> {
-        Write { work, waits, bytes, outcome: None, reply: Some(reply) }
+        Write { work, waits, bytes, outcome: None, reply: Some(reply), ahead: false }
+    }
+
+    /// Of what is written ahead.
+    pub(crate) fn ahead(bytes: usize, work: W) -> Write<T, W> {
+        Write { work, waits: Waits::Yes, bytes, outcome: None, reply: None, ahead: true }
     }
 }
 
@@ -78,6 +88,10 @@ where
 
     fn waits(&self) -> Waits {
         self.waits
+    }
+
+    fn is_ahead(&self) -> bool {
+        self.ahead
     }
 
     fn bytes(&self) -> usize {

@@ -13,6 +13,7 @@
 //! The store knows no wire format and no clock: text and times are given to it.
 
 mod ack;
+mod ahead;
 mod backup;
 mod damage;
 mod error;
@@ -38,7 +39,7 @@ pub use crate::{
     tables::{
         audit::{AuditEntry, AuditRow},
         calls::{CallRow, StoredCall},
-        conversations::{ConversationRow, OpenConversation, StoredConversation},
+        conversations::{ConversationRow, OpenConversation, StoredConversation, Totals},
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
         record::{AliasRecord, RecordFilter, ShapeRecord},
         responses::{ResponseChain, ResponseRow},

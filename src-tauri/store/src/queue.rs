@@ -18,6 +18,10 @@ const MOST_BYTES: usize = 256 * 1024 * 1024;
 /// How long the writer leaves a disk that cannot be written alone.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
+/// How long writes that are written ahead gather, and how many: a transaction costs as much as a hundred of them.
+const GATHER: Duration = Duration::from_millis(100);
+const GATHERED: usize = 256;
+
 pub(crate) type Batch = VecDeque<Box<dyn Job>>;
 
 #[derive(Default)]
@@ -29,6 +33,8 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     waiting: Batch,
+    /// Of these, the writes that somebody waits for.
+    awaited: usize,
     /// What waits and what the writer has in hand.
     held: usize,
     held_bytes: usize,
@@ -85,9 +91,14 @@ impl Queue {
         }
         state.held += 1;
         state.held_bytes = state.held_bytes.saturating_add(job.bytes());
+        state.awaited += usize::from(!job.is_ahead());
         state.waiting.push_back(job);
+        // The first of those that gather starts the writer's patience, the last ends it.
+        let wakes = state.awaited > 0 || matches!(state.waiting.len(), 1 | GATHERED);
         drop(state);
-        self.wake.notify_all();
+        if wakes {
+            self.wake.notify_all();
+        }
     }
 
     /// Waits for something to write; while recording is stopped, for the time to try again.
@@ -105,10 +116,21 @@ impl Queue {
                 .wait_while(state, |state| state.waiting.is_empty() && !state.closing && !state.nudged)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+        if state.awaited == 0 && state.waiting.len() < GATHERED && !state.closing && !state.nudged {
+            let gathers = |state: &mut State| {
+                state.awaited == 0 && state.waiting.len() < GATHERED && !state.closing && !state.nudged
+            };
+            state = self
+                .wake
+                .wait_timeout_while(state, GATHER, gathers)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
         state.nudged = false;
         if state.waiting.is_empty() && state.closing {
             return Turn::End;
         }
+        state.awaited = 0;
         Turn::Write(std::mem::take(&mut state.waiting))
     }
 
@@ -150,6 +172,7 @@ impl Queue {
                 state.held_bytes = state.held_bytes.saturating_sub(job.bytes());
             }
         }
+        state.awaited = kept.iter().filter(|job| !job.is_ahead()).count();
         state.waiting = kept;
         match &mut state.stopped {
             Some(stopped) if stopped.disk => stopped.why = why,
@@ -178,6 +201,7 @@ impl Queue {
         }
         state.held += 1;
         state.held_bytes = state.held_bytes.saturating_add(job.bytes());
+        state.awaited += 1;
         state.waiting.push_back(job);
     }
 

@@ -18,7 +18,9 @@ use rusqlite::{Connection, InterruptHandle};
 use crate::{
     Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Hit, Judged, MovedAside, NewVerdict, Now,
     OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseChain, ResponseRow,
-    SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome,
+    SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, TurnRow, VerdictEvent,
+    VerdictOutcome,
+    ahead::Ahead,
     backup,
     error::Fault,
     files::RECORDS,
@@ -50,6 +52,7 @@ struct Inner {
     folder: PathBuf,
     now: Now,
     queue: Arc<Queue>,
+    ahead: Arc<Ahead>,
     listeners: Arc<Listeners>,
     readers: Readers,
     threads: Mutex<Threads>,
@@ -85,11 +88,15 @@ impl Store {
     /// aside.
     pub fn open(options: OpenOptions) -> Result<Opened, StoreError> {
         let OpenOptions { path: folder, now, max_pages } = options;
-        let ready = open::open(&folder, now(), TABLES)?;
+        let mut ready = open::open(&folder, now(), TABLES)?;
+        let ahead =
+            Ahead::open(&folder, &mut ready.connection).map_err(|error| StoreError::io(&folder, error))?;
+        let ahead = Arc::new(ahead);
         let queue = Arc::new(Queue::default());
         queue.limit_pages(max_pages);
         let listeners = Arc::new(Listeners::default());
-        let writer = Writer::new(ready.connection, queue.clone(), listeners.clone(), now.clone());
+        let writer =
+            Writer::new(ready.connection, queue.clone(), ahead.clone(), listeners.clone(), now.clone());
         let writer = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || writer.run())
@@ -100,6 +107,7 @@ impl Store {
             folder,
             now,
             queue,
+            ahead,
             listeners,
             readers,
             threads: Mutex::new(threads),
@@ -119,7 +127,7 @@ impl Store {
 
     /// The set-up's documents, in the order they were added.
     pub fn setup_items(&self) -> Result<Vec<SetupItem>, StoreError> {
-        self.0.readers.read(setup::all)
+        self.read(setup::all)
     }
 
     /// Changes the set-up and notes it in the audit log: all of it or nothing. While recording is stopped it is
@@ -134,7 +142,7 @@ impl Store {
 
     /// The newest lines of the audit log, newest first.
     pub fn audit(&self, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        self.0.readers.read(|connection| audit::newest(connection, limit))
+        self.read(|connection| audit::newest(connection, limit))
     }
 
     /// A panel starts. A conflict when its id was used before.
@@ -192,29 +200,29 @@ impl Store {
 
     /// Every verdict given on a call and withdrawn from it, oldest first.
     pub fn verdict_history(&self, call: &str) -> Result<Vec<VerdictEvent>, StoreError> {
-        self.0.readers.read(|connection| verdicts::history(connection, call))
+        self.read(|connection| verdicts::history(connection, call))
     }
 
     /// The newest panels with their calls and verdicts, newest first; with `before`, those older than that
     /// panel.
     pub fn panels(&self, before: Option<&str>, limit: u32) -> Result<Vec<StoredPanel>, StoreError> {
-        self.0.readers.read(|connection| panels::newest(connection, before, limit))
+        self.read(|connection| panels::newest(connection, before, limit))
     }
 
     /// One panel with its calls and verdicts.
     pub fn panel(&self, id: &str) -> Result<Option<StoredPanel>, StoreError> {
-        self.0.readers.read(|connection| panels::one(connection, id))
+        self.read(|connection| panels::one(connection, id))
     }
 
     /// One call with its verdict.
     pub fn call(&self, call: &str) -> Result<Option<StoredCall>, StoreError> {
-        self.0.readers.read(|connection| calls::one(connection, call))
+        self.read(|connection| calls::one(connection, call))
     }
 
     /// Of the newest `panels` panels, those on which a verdict is owed, newest first, whole. Which of a
     /// panel's calls are owed, [`StoredCall::is_owed`] tells.
     pub fn owed(&self, panels: u32) -> Result<Vec<StoredPanel>, StoreError> {
-        self.0.readers.read(|connection| {
+        self.read(|connection| {
             let mut owed = Vec::new();
             for (panel, _) in calls::owed(connection, panels)? {
                 owed.extend(panels::one(connection, &panel)?);
@@ -225,14 +233,12 @@ impl Store {
 
     /// How many verdicts are owed on the newest `panels` panels.
     pub fn owed_count(&self, panels: u32) -> Result<u32, StoreError> {
-        self.0
-            .readers
-            .read(|connection| Ok(calls::owed(connection, panels)?.iter().map(|(_, owed)| owed).sum()))
+        self.read(|connection| Ok(calls::owed(connection, panels)?.iter().map(|(_, owed)| owed).sum()))
     }
 
     /// Of the calls named, those that are known, answered and were not judged, in the order named.
     pub fn pending(&self, calls: &[String]) -> Result<Vec<String>, StoreError> {
-        self.0.readers.read(|connection| {
+        self.read(|connection| {
             let mut pending = Vec::new();
             for call in calls {
                 if calls::is_pending(connection, call)? {
@@ -245,19 +251,19 @@ impl Store {
 
     /// Each model's record, by alias. An alias that was never asked is not in it.
     pub fn record(&self, filter: RecordFilter) -> Result<Vec<AliasRecord>, StoreError> {
-        self.0.readers.read(|connection| record::by_alias(connection, &filter))
+        self.read(|connection| record::by_alias(connection, &filter))
     }
 
     /// Every model's record by shape, practice models' too: what evidence is rebuilt from at start.
     pub fn record_by_shape(&self) -> Result<Vec<ShapeRecord>, StoreError> {
-        self.0.readers.read(record::by_shape)
+        self.read(record::by_shape)
     }
 
     /// Panels in which the words of `query` stand together, in the prompt, in an answer or in a verdict's note
     /// and claims; newest first, and with `before` those older than that panel. The last word may be the
     /// beginning of one. A query without a word finds nothing.
     pub fn search(&self, query: &str, before: Option<&str>, limit: u32) -> Result<Vec<Hit>, StoreError> {
-        self.0.readers.read(|connection| search::find(connection, query, before, limit))
+        self.read(|connection| search::find(connection, query, before, limit))
     }
 
     /// Keeps a response. A conflict when its id was used before.
@@ -268,7 +274,7 @@ impl Store {
 
     /// What the caller of a response got, as JSON; `None` when it is not kept, or older than `since_ms`.
     pub fn response(&self, id: &str, since_ms: i64) -> Result<Option<String>, StoreError> {
-        self.0.readers.read(|connection| responses::body(connection, id, since_ms))
+        self.read(|connection| responses::body(connection, id, since_ms))
     }
 
     /// A response and all that it goes on from, however old those are, if they hold at most so much text.
@@ -278,7 +284,7 @@ impl Store {
         since_ms: i64,
         most_bytes: usize,
     ) -> Result<ResponseChain, StoreError> {
-        self.0.readers.read(|connection| responses::chain(connection, id, since_ms, most_bytes))
+        self.read(|connection| responses::chain(connection, id, since_ms, most_bytes))
     }
 
     /// Deletes a response not older than `since_ms`; `false` when there was none. Its text stays, hidden, for as
@@ -330,6 +336,31 @@ impl Store {
     #[doc(hidden)]
     pub fn limit_pages(&self, pages: Option<u32>) {
         self.0.queue.limit_pages(pages);
+    }
+
+    /// Reads; what was written ahead is taken in first, so that nobody misses what they were told is there.
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        if self.0.ahead.is_ahead() {
+            let _ = self.written().blocking_wait();
+        }
+        self.0.readers.read(read)
+    }
+
+    /// Writes ahead of the database where that can be done; the ack is answered then.
+    fn write_ahead(
+        &self,
+        row: TurnRow,
+        bytes: usize,
+        work: fn(&Connection, &TurnRow) -> Result<(), Fault>,
+    ) -> Ack<()> {
+        if !self.0.ahead.note(&row) {
+            return self.write(Waits::Yes, bytes, move |connection| work(connection, &row));
+        }
+        let work = move |connection: &Connection| work(connection, &row);
+        self.0.queue.push(Box::new(Write::ahead(bytes, work)), self.now());
+        let (reply, ack) = Ack::new();
+        let _ = reply.send(Ok(()));
+        ack
     }
 
     fn write<T: Send + 'static>(
@@ -398,6 +429,7 @@ impl Inner {
         }
         if let Some(writer) = threads.writer.take() {
             join(writer);
+            self.ahead.close();
         }
         threads.lock = None;
     }

@@ -12,6 +12,7 @@ use std::{path::Path, sync::Arc};
 use rusqlite::Connection;
 
 use crate::{
+    ahead::Ahead,
     damage,
     error::{Fault, StoreError, is_damage},
     open::Now,
@@ -22,6 +23,7 @@ use crate::{
 pub(crate) struct Writer {
     connection: Connection,
     queue: Arc<Queue>,
+    ahead: Arc<Ahead>,
     listeners: Arc<Listeners>,
     now: Now,
     /// The cap on the file's pages that the connection has now.
@@ -32,10 +34,11 @@ impl Writer {
     pub(crate) fn new(
         connection: Connection,
         queue: Arc<Queue>,
+        ahead: Arc<Ahead>,
         listeners: Arc<Listeners>,
         now: Now,
     ) -> Writer {
-        Writer { connection, queue, listeners, now, page_limit: None }
+        Writer { connection, queue, ahead, listeners, now, page_limit: None }
     }
 
     pub(crate) fn run(mut self) {
@@ -43,6 +46,7 @@ impl Writer {
             match self.write(&mut batch) {
                 Ok(()) => {
                     let bytes = batch.iter().map(|job| job.bytes()).sum();
+                    self.ahead.taken(batch.iter().filter(|job| job.is_ahead()).count());
                     let news = self.queue.written(batch.len(), bytes);
                     for mut job in batch {
                         match job.has_more() {

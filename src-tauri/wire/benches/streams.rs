@@ -6,10 +6,7 @@ use divan::{
     counter::{BytesCount, ItemsCount},
 };
 use samples::MEMBERS;
-use wire::{
-    Dialect, Event, Restore, Usage, format,
-    relay::{ModelName, PublicEvents},
-};
+use wire::{Dialect, Event, Member, Request, Restore, Usage, format, relay::Relay};
 
 #[path = "../tests/samples/mod.rs"]
 #[expect(dead_code, reason = "each program measures some of them")]
@@ -55,18 +52,56 @@ fn encode_100_000_argument_deltas(bencher: Bencher<'_, '_>, dialect: Dialect) {
     encoding(bencher, dialect, &samples::call(100_000));
 }
 
-/// The model's name put back, private events left out, and the bytes read on the side, as a routed turn does.
+/// As a routed turn does: the model's name put back, private events left out, and once the answer has begun only what
+/// counts read on the side.
 #[divan::bench(args = MEMBERS)]
 fn relay(bencher: Bencher<'_, '_>, dialect: Dialect) {
+    relaying(bencher, dialect, true);
+}
+
+/// The same, and every piece told.
+#[divan::bench(args = MEMBERS)]
+fn relay_and_tell_all(bencher: Bencher<'_, '_>, dialect: Dialect) {
+    relaying(bencher, dialect, false);
+}
+
+/// From a chat member to a caller of another API, as a routed turn does.
+#[divan::bench(args = MEMBERS)]
+fn translate_from_chat(bencher: Bencher<'_, '_>, caller: Dialect) {
+    let events = samples::answer(EVENTS);
+    let stream = samples::stream(Dialect::Chat, &events);
+    let mut read = Vec::new();
+    counted(bencher, &events, &stream).bench_local(|| {
+        let mut decoder = Restore::default().over(format(Dialect::Chat).decoder());
+        let mut encoder = format(caller).encoder(samples::head());
+        for chunk in black_box(&stream).chunks(CHUNK) {
+            let mut out = Vec::new();
+            decoder.push(chunk, &mut read);
+            for event in read.drain(..) {
+                encoder.event_to(&event, &mut out);
+            }
+            black_box(out);
+        }
+        encoder.finish(Usage::default(), None)
+    });
+}
+
+fn relaying(bencher: Bencher<'_, '_>, dialect: Dialect, only_what_counts: bool) {
     let events = samples::answer(EVENTS);
     let stream = samples::stream(dialect, &events);
-    counted(bencher, &events, &stream).bench(|| {
-        let mut names = ModelName::new(format(dialect).model_paths(), "bench/core");
-        let mut public = PublicEvents::new(format(dialect));
-        for chunk in black_box(&stream).chunks(CHUNK) {
-            black_box(names.push(&public.push(chunk)));
+    let request = Request { dialect, model: "bench/core:route".to_owned(), ..Request::default() };
+    let mut read = Vec::new();
+    counted(bencher, &events, &stream).bench_local(|| {
+        let mut relay = Relay::new(&request, Member(1));
+        for (at, chunk) in black_box(&stream).chunks(CHUNK).enumerate() {
+            black_box(relay.push(chunk, &mut read));
+            black_box(&read);
+            read.clear();
+            if at == 1 && only_what_counts {
+                relay.only_what_counts();
+            }
         }
-        black_box((public.end(), names.end()))
+        black_box((relay.end(&mut read), relay.finish(None)))
     });
 }
 

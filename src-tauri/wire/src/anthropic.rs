@@ -7,6 +7,7 @@ mod count;
 mod error;
 mod member;
 mod options;
+mod piece;
 mod reply;
 mod request;
 mod schema;
@@ -24,6 +25,7 @@ use crate::{
     model::{Reply, Request, Route, Target},
     names::Charset,
     reading::Body,
+    relay::Plain,
     rules::{Keeps, Rules, Sources},
     schema::Profile,
 };
@@ -56,6 +58,11 @@ const RULES: Rules = Rules {
     audio: Sources::NONE,
 };
 
+const PLAIN: Plain = Plain {
+    holds: &["\"text_delta\"", "\"thinking_delta\""],
+    unless: &["\"error\"", "\"usage\"", "\"base_resp\""],
+};
+
 impl Format for Anthropic {
     fn rules(&self) -> &'static Rules {
         &RULES
@@ -79,6 +86,10 @@ impl Format for Anthropic {
 
     fn model_paths(&self) -> &'static [&'static [&'static str]] {
         &[&["model"], &["message", "model"]]
+    }
+
+    fn plain_pieces(&self) -> Option<&'static Plain> {
+        Some(&PLAIN)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

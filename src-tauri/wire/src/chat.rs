@@ -5,6 +5,7 @@ mod calls;
 mod content;
 mod member;
 mod options;
+mod piece;
 mod reply;
 mod request;
 mod stream;
@@ -20,6 +21,7 @@ use crate::{
     names::Charset,
     openai,
     reading::Body,
+    relay::Plain,
     rules::{Keeps, Rules, Sources},
     schema::Profile,
 };
@@ -47,6 +49,23 @@ const RULES: Rules = Rules {
     audio: Sources::DATA,
 };
 
+/// A delta that is no more than its text. What is not told in one is `null`.
+const PLAIN: Plain = Plain {
+    holds: &["\"content\"", "\"reasoning_content\"", "\"reasoning\""],
+    unless: &[
+        "\"finish_reason\"",
+        "\"usage\"",
+        "\"tool_calls\"",
+        "\"function_call\"",
+        "\"reasoning_details\"",
+        "\"error\"",
+        "\"message\"",
+        "\"images\"",
+        "\"annotations\"",
+        "\"base_resp\"",
+    ],
+};
+
 impl Format for Chat {
     fn rules(&self) -> &'static Rules {
         &RULES
@@ -62,6 +81,10 @@ impl Format for Chat {
 
     fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
+    }
+
+    fn plain_pieces(&self) -> Option<&'static Plain> {
+        Some(&PLAIN)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

@@ -139,14 +139,3 @@ pub struct UpstreamError {
     /// The wait the provider stated, wherever it stated it.
     pub retry_after: Option<Duration>,
 }
-
-impl UpstreamError {
-    pub fn names_a_lack(&self) -> bool {
-        false
-    }
-}
-impl crate::Quirks {
-    pub fn after(self, _e: &UpstreamError) -> Option<Self> {
-        None
-    }
-}

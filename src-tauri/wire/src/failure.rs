@@ -117,7 +117,15 @@ fn words(value: &Value) -> Option<String> {
         "/msg",
         "/title",
     ];
-    let said = PLACES.iter().find_map(|place| non_empty(value.pointer(place)?))?;
+    let (place, said) = PLACES.iter().find_map(|place| Some((*place, non_empty(value.pointer(place)?)?)))?;
+    // Beside a fault of a field stands which one.
+    if let Some(field) =
+        value.pointer("/detail/0/loc").and_then(Value::as_array).filter(|_| place == "/detail/0/msg")
+    {
+        let path: Vec<String> =
+            field.iter().map(|key| key.as_str().map_or_else(|| key.to_string(), str::to_owned)).collect();
+        return Some(format!("{}: {said}", path.join(".")));
+    }
     // A hub says that its provider failed and keeps the provider's words aside.
     match value.pointer("/error/metadata/raw").and_then(non_empty) {
         Some(raw) => {

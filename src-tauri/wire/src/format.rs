@@ -9,6 +9,7 @@ use crate::{
     model::{Event, Form, Reply, Request, Route, Target},
     notice::Notice,
     raw::Fields,
+    relay::Plain,
     restore::Restore,
     rules::Rules,
     usage::Usage,
@@ -49,6 +50,12 @@ pub trait Format: Send + Sync {
     /// Whether an event of a stream, by its name, is of the public protocol; `None` when all are. Others are not
     /// relayed to callers ([`relay::PublicEvents`](crate::relay::PublicEvents)).
     fn public_events(&self) -> Option<fn(&str) -> bool> {
+        None
+    }
+
+    /// How events of a stream are known that say nothing but a piece of text or thinking; `None` where all have to be
+    /// read ([`relay::Relay::only_what_counts`](crate::relay::Relay::only_what_counts)).
+    fn plain_pieces(&self) -> Option<&'static Plain> {
         None
     }
 
@@ -157,6 +164,9 @@ pub trait EventDecoder: Send {
     /// Feeds bytes as they arrived; events that are complete are appended to `out`.
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Event>);
 
+    /// Bytes came that need not be read, whole events of a stream: they count towards the most that a reply may hold.
+    fn pass_over(&mut self, _bytes: usize, _out: &mut Vec<Event>) {}
+
     /// The body ended, or will not go on (a stall, a reset): a reply whose finish reason had come is finished.
     /// Without an end mark this appends an `Event::Error` (EOF is not a finish).
     fn end(&mut self, out: &mut Vec<Event>);
@@ -184,9 +194,16 @@ pub enum Silence {
 
 /// Writes events as the caller's stream. Each call gives the bytes that go out now, perhaps none.
 pub trait EventEncoder: Send {
-    /// What was said next. `Usage` and `Finish` are remembered for [`finish`](Self::finish); `Model` is told by
-    /// the head; `Error` is for [`error`](Self::error) and ignored here.
-    fn event(&mut self, event: &Event) -> Vec<u8>;
+    /// What was said next, appended to `out`. `Usage` and `Finish` are remembered for [`finish`](Self::finish); `Model`
+    /// is told by the head; `Error` is for [`error`](Self::error) and ignored here.
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>);
+
+    /// [`event_to`](Self::event_to) for one event alone.
+    fn event(&mut self, event: &Event) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.event_to(event, &mut out);
+        out
+    }
 
     /// A piece of the answer.
     fn text(&mut self, text: &str) -> Vec<u8> {

@@ -7,6 +7,7 @@ mod error;
 mod media;
 mod member;
 mod options;
+mod piece;
 mod reply;
 mod request;
 mod schema;

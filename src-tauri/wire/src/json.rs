@@ -46,9 +46,12 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The fields of one object, in order, each value raw.
+/// The fields of one object, in order, each value raw; beside them a list of objects that was read at once
+/// ([`root_and`]).
 #[derive(Default)]
-pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Object<'a>(Entries<'a>, Option<Vec<Object<'a>>>);
+
+type Entries<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
 impl<'a> Object<'a> {
     pub fn read(raw: &'a RawValue, place: Place<'_>) -> Result<Self, ApiError> {
@@ -59,6 +62,18 @@ impl<'a> Object<'a> {
     pub fn take(&mut self, name: &str) -> Option<&'a RawValue> {
         let at = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.remove(at).1).filter(|raw| !is_null(raw))
+    }
+
+    /// Takes a list of objects out: the one that [`root_and`] has read.
+    pub fn take_objects(
+        &mut self,
+        name: &str,
+        place: Place<'_>,
+    ) -> Result<Option<Vec<Object<'a>>>, ApiError> {
+        match self.1.take() {
+            Some(read) => Ok(Some(read)),
+            None => self.take(name).map(|raw| objects(raw, place)).transpose(),
+        }
     }
 
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
@@ -73,9 +88,9 @@ impl<'a> Object<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Entries<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("object")
@@ -89,12 +104,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 Ok(entries)
             }
         }
-        deserializer.deserialize_map(Entries).map(last_wins).map(Object)
+        deserializer.deserialize_map(Read).map(last_wins).map(|entries| Object(entries, None))
     }
 }
 
 /// A value that stands twice keeps its first place and its last value.
-fn last_wins<'a>(entries: Vec<(Cow<'a, str>, &'a RawValue)>) -> Vec<(Cow<'a, str>, &'a RawValue)> {
+fn last_wins(entries: Entries<'_>) -> Entries<'_> {
     // Nearly every object is small: no table for those.
     let repeats_earlier = |at: usize| entries[..at].iter().any(|(key, _)| *key == entries[at].0);
     if entries.len() <= 8 && !(1..entries.len()).any(repeats_earlier) {
@@ -112,7 +127,7 @@ fn last_wins<'a>(entries: Vec<(Cow<'a, str>, &'a RawValue)>) -> Vec<(Cow<'a, str
     if repeats.is_empty() {
         return entries;
     }
-    let mut kept: Vec<Option<(Cow<'a, str>, &'a RawValue)>> = entries.into_iter().map(Some).collect();
+    let mut kept: Vec<Option<(Cow<'_, str>, &RawValue)>> = entries.into_iter().map(Some).collect();
     for (first, again) in repeats {
         let value = kept[again].take().map(|(_, value)| value);
         if let (Some(entry), Some(value)) = (kept[first].as_mut(), value) {
@@ -122,7 +137,9 @@ fn last_wins<'a>(entries: Vec<(Cow<'a, str>, &'a RawValue)>) -> Vec<(Cow<'a, str
     kept.into_iter().flatten().collect()
 }
 
-struct Key<'a>(Cow<'a, str>);
+/// A string that is copied only if it holds an escape.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Key<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -175,6 +192,37 @@ pub(crate) fn root(text: &str) -> Result<Object<'_>, ApiError> {
         true => Place::Root.expected("object"),
         false => not_json(&error),
     })
+}
+
+/// The body's object, and the list of objects that fills most of it: reading that as it is met spares going over it
+/// twice. A list that is none is left to [`Object::take_objects`], which says what is wrong with it.
+pub(crate) fn root_and<'t>(text: &'t str, list: &'static str) -> Result<Object<'t>, ApiError> {
+    struct Read(&'static str);
+    impl<'de> Visitor<'de> for Read {
+        type Value = Object<'de>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let (mut entries, mut list) = (Vec::new(), None);
+            while let Some(Key(key)) = map.next_key()? {
+                if key == self.0 {
+                    list = Some(map.next_value()?);
+                } else {
+                    entries.push((key, map.next_value()?));
+                }
+            }
+            Ok(Object(last_wins(entries), list))
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = (&mut reader).deserialize_map(Read(list));
+    match read {
+        Ok(object) if reader.end().is_ok() => Ok(object),
+        _ => root(text),
+    }
 }
 
 fn is_json(text: &str) -> bool {
@@ -269,7 +317,8 @@ pub(crate) fn to_vec(value: &impl serde::Serialize) -> Vec<u8> {
 /// that cut a string inside an emoji send these, and `serde_json` refuses them.
 pub(crate) fn without_lone_surrogates(text: &str) -> Option<String> {
     // Nearly every text has no surrogate escape at all, and this finds that out fastest.
-    if !text.contains("\\ud") && !text.contains("\\uD") {
+    let is_surrogate = |at: usize| matches!(text.as_bytes().get(at + 2), Some(b'd' | b'D'));
+    if !memchr::memmem::find_iter(text.as_bytes(), b"\\u").any(is_surrogate) {
         return None;
     }
     let bytes = text.as_bytes();

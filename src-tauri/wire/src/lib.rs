@@ -34,6 +34,7 @@ mod quota;
 mod raw;
 mod reading;
 pub mod redact;
+mod refusal;
 pub mod relay;
 mod responses;
 mod restore;
@@ -66,6 +67,7 @@ pub use ollama::{
 };
 pub use quota::quota_notice;
 pub use raw::{Fields, Raw};
+pub use refusal::Parameter;
 pub use responses::conversation;
 pub use restore::Restore;
 pub use rules::{Keeps, Rules, Sources};

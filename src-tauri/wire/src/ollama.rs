@@ -8,6 +8,7 @@ pub(crate) mod list;
 mod member;
 mod message;
 mod options;
+mod piece;
 mod reply;
 pub(crate) mod request;
 mod stream;
@@ -22,6 +23,7 @@ use crate::{
     model::{Form, Reply, Request, Route, Target},
     names::Charset,
     reading::Body,
+    relay::Plain,
     rules::{Keeps, Rules, Sources},
     schema::Profile,
 };
@@ -49,6 +51,12 @@ const RULES: Rules = Rules {
     audio: Sources::NONE,
 };
 
+/// A line that is no more than its text.
+const PLAIN: Plain = Plain {
+    holds: &["\"content\"", "\"response\"", "\"thinking\""],
+    unless: &["\"done\"", "\"tool_calls\"", "\"error\"", "\"images\"", "\"base_resp\""],
+};
+
 impl Format for Ollama {
     fn rules(&self) -> &'static Rules {
         &RULES
@@ -64,6 +72,10 @@ impl Format for Ollama {
 
     fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
+    }
+
+    fn plain_pieces(&self) -> Option<&'static Plain> {
+        Some(&PLAIN)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

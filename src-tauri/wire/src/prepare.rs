@@ -13,8 +13,9 @@ mod turns;
 use std::{borrow::Cow, sync::Arc};
 
 use crate::{
-    model::{Content, Request, Role, StructuredOutput, Target},
+    model::{Content, Reasoning, Request, Role, StructuredOutput, Target},
     notice::Notice,
+    relay::bend::{NO_EFFORT, NO_PARALLEL},
     restore::{Mapped, Restore},
     rules::Rules,
     schema,
@@ -48,6 +49,7 @@ pub(crate) fn prepare<'a>(request: &'a Request, target: &Target, rules: &Rules) 
         turns::shape(request, target, &mut notices);
         structured(request, rules, options, &mut notices);
     }
+    refused(&mut request, target, options, &mut notices);
     if let Some(limit) = target.max_output
         && let Some(asked) = request.max_output.filter(|asked| options && *asked > limit)
     {
@@ -56,6 +58,20 @@ pub(crate) fn prepare<'a>(request: &'a Request, target: &Target, rules: &Rules) 
         request.to_mut().max_output = Some(limit);
     }
     Prepared { request, options, notices, restore: Restore(Arc::new(mapped)) }
+}
+
+/// What the member refuses to be told at all.
+fn refused(request: &mut Cow<'_, Request>, target: &Target, options: bool, notices: &mut Vec<Notice>) {
+    if target.quirks.no_effort && request.reasoning != Reasoning::default() {
+        if options {
+            notices.push(Notice::new(request.spelling("reasoning"), NO_EFFORT));
+        }
+        request.to_mut().reasoning = Reasoning::default();
+    }
+    if target.quirks.no_parallel && request.parallel_tool_calls.is_some() {
+        notices.push(Notice::new(request.spelling("parallel_tool_calls"), NO_PARALLEL));
+        request.to_mut().parallel_tool_calls = None;
+    }
 }
 
 /// Whether any step but the options' may have something to do.

@@ -53,6 +53,12 @@ pub(crate) trait Answer: Default + Send {
     /// whole reply. An error in it ends the reply.
     fn read(&mut self, event: &str, value: &Value, out: &mut Vec<Event>) -> Result<Step, UpstreamError>;
 
+    /// Reads a value that says no more than one piece of text, as nearly all of a stream's do, without building it.
+    /// `false`: it is another, and nothing has been told; [`read`](Self::read) it.
+    fn piece(&mut self, _text: &str, _out: &mut Vec<Event>) -> bool {
+        false
+    }
+
     /// Whether anything read so far was of the dialect; otherwise a whole body is told as no answer.
     fn has_begun(&self) -> bool;
 

@@ -7,6 +7,7 @@ pub mod conversation;
 mod item;
 mod member;
 mod options;
+mod piece;
 mod reply;
 mod request;
 mod seals;
@@ -26,6 +27,7 @@ use crate::{
     names::Charset,
     openai,
     reading::Body,
+    relay::Plain,
     rules::{Keeps, Rules, Sources},
     schema::Profile,
 };
@@ -54,6 +56,15 @@ const RULES: Rules = Rules {
     audio: Sources::NONE,
 };
 
+const PLAIN: Plain = Plain {
+    holds: &[
+        "\"response.output_text.delta\"",
+        "\"response.reasoning_summary_text.delta\"",
+        "\"response.reasoning_text.delta\"",
+    ],
+    unless: &["\"response\"", "\"error\""],
+};
+
 impl Format for Responses {
     fn rules(&self) -> &'static Rules {
         &RULES
@@ -77,6 +88,10 @@ impl Format for Responses {
 
     fn public_events(&self) -> Option<fn(&str) -> bool> {
         Some(|event| event == "error" || event.starts_with("response."))
+    }
+
+    fn plain_pieces(&self) -> Option<&'static Plain> {
+        Some(&PLAIN)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

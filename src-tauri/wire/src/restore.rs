@@ -84,6 +84,10 @@ impl EventDecoder for Restoring {
         self.events = events;
     }
 
+    fn pass_over(&mut self, bytes: usize, out: &mut Vec<Event>) {
+        self.decoder.pass_over(bytes, out);
+    }
+
     fn end(&mut self, out: &mut Vec<Event>) {
         let mut events = std::mem::take(&mut self.events);
         self.decoder.end(&mut events);

@@ -32,6 +32,8 @@ enum Subject {
     Plan,
     /// The whole gateway, beside nginx and the direct call; what a panel takes beyond its slowest seat.
     Gateway,
+    /// Routed turns beside a plain nginx, the direct call and, where it is installed, crabllm, against the targets.
+    Route,
     /// Starting with a long record, and searching in it.
     Records,
 }
@@ -54,15 +56,23 @@ pub fn bench(tree: &Tree, options: &Options) -> Result<()> {
         shell::run(&mut tree.command(tree.built("release", "bench-plan")))?;
     }
     if wanted(Subject::Gateway) {
-        if shell::output(tree.command("nginx").arg("-v")).is_none() {
-            // Not installed unasked: its package starts a web server.
-            println!(
-                "nginx is not installed, so nothing stands beside the gateway but the direct call (nginx-light has it)."
-            );
-        }
+        say_if_nginx_is_missing(tree);
         load(tree, &["gateway", &options.panels.to_string(), &options.rounds.to_string()])?;
     }
+    if wanted(Subject::Route) {
+        say_if_nginx_is_missing(tree);
+        load(tree, &["route"])?;
+    }
     if wanted(Subject::Records) { load(tree, &["records", &options.calls.to_string()]) } else { Ok(()) }
+}
+
+/// It is not installed unasked: its package starts a web server.
+fn say_if_nginx_is_missing(tree: &Tree) {
+    if shell::output(tree.command("nginx").arg("-v")).is_none() {
+        println!(
+            "nginx is not installed, so nothing stands beside the gateway but the direct call (nginx-light has it)."
+        );
+    }
 }
 
 /// The optimised programs, measured by `bench-load`.

@@ -130,7 +130,7 @@ async fn ask_takes_the_reply_mode_behind_the_name() {
     let merged = lab.gateway.bench(&["--json", "ask", "core:merged", "whom?"]).await.exits(0).json();
     assert_eq!(merged["reply"], "merged", "{merged}");
     let refused = lab.gateway.bench(&["ask", "core:route", "whom?"]).await.exits(1);
-    assert!(refused.stderr.contains("\"route\" is for agents and not built"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("\"route\" is for agents; ask core:all"), "{}", refused.stderr);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod carry;
 mod checks;
 mod cli;
 mod cli_panels;
+mod conversations;
 mod counting;
 mod durability;
 mod encodings;

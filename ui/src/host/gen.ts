@@ -38,6 +38,9 @@ export interface Commands {
   ask: { args: Ask; result: Asked };
   panels: { args: PanelsBefore; result: Panels };
   panel: { args: PanelId; result: PanelView };
+  conversations: { args: ConversationsBefore; result: Conversations };
+  conversation: { args: ConversationId; result: ConversationView };
+  turns: { args: TurnsBefore; result: Turns };
   give_verdict: { args: GiveVerdict; result: Recorded };
   /** Withdraws the verdict; the earlier stays in history. */
   clear_verdict: { args: CallId; result: Recorded };
@@ -153,6 +156,10 @@ export type ControlError = {
   field: string | null;
 };
 
+export type ConversationId = {
+  id: string;
+};
+
 /** An agent's session with a collection. */
 export type ConversationView = {
   /** `r20261129-154501-9f3a6c01` */
@@ -184,6 +191,19 @@ export type ConversationView = {
   /** Its models' calls, oldest first, then shadows: what a verdict is about. */
   calls: Array<RoutedCall>;
   practice: boolean;
+};
+
+export type Conversations = {
+  conversations: Array<ConversationView>;
+  more: boolean;
+};
+
+/** A page of routed conversations, the newest turn first. */
+export type ConversationsBefore = {
+  /** A conversation id; those whose newest turn is older than its. `null` starts at the newest. */
+  before: string | null;
+  /** At most 100. */
+  limit: number;
 };
 
 export type EndpointKind = "provider" | "aggregator" | "hub" | "local" | "practice";
@@ -317,6 +337,7 @@ conversations: Array<ConversationView> }
   | { type: "seat_failed_over"; panel: string; failed_over: FailedOverView }
   | { type: "seat_changed"; panel: string; seat: SeatView }
   | { type: "panel_ended"; panel: PanelView }
+  | { type: "conversation_changed"; conversation: ConversationView }
   | { type: "turn_changed"; conversation: ConversationView; turn: TurnView }
   | { type: "verdict_changed"; panel: string; call: string; verdict: VerdictView | null; owed: number }
   | { type: "setup_changed" }
@@ -541,6 +562,8 @@ export type RoutedCall = {
   endpoint: string;
   /** It answered in the background; its caller never saw it. */
   shadow: boolean;
+  /** The turn that a shadow was put. */
+  turn: number | null;
   status: TurnStatus;
   /** A shadow's answer; empty for the turns' own. */
   answer: string;
@@ -714,7 +737,7 @@ export type Status = {
   port_note: string;
   data_dir: string;
   pid: number;
-  /** Panels running now. */
+  /** Panels and turns running now. */
   running: number;
   /** Verdicts owed. */
   owed: number;
@@ -779,6 +802,23 @@ export type TurnView = {
   /** The caller's messages and the answer, where they are kept (setting `keep_route_text`); else empty. */
   question: string;
   answer: string;
+};
+
+export type Turns = {
+  turns: Array<TurnView>;
+  more: boolean;
+};
+
+/** A page of a conversation's ended turns, newest first. */
+export type TurnsBefore = {
+  /** A conversation id. */
+  conversation: string;
+  /** A turn's number; turns before it. `null` starts at the newest. */
+  before: number | null;
+  /** With questions and answers, where they are kept; an agent's question is its whole session. */
+  texts: boolean;
+  /** At most 100. */
+  limit: number;
 };
 
 /** A person's judgement of a call. */

@@ -1,16 +1,17 @@
 import type { SeatView } from '../host/gen';
 import type { App } from '../state/app.svelte';
+import type { Judged } from '../state/judging.svelte';
 import { isJudgeable } from '../state/live';
 import { s } from '../strings/en';
 
-export async function giveVerdict(app: App, seat: SeatView, who: string, useful: boolean): Promise<boolean> {
+export async function giveVerdict(app: App, seat: Judged, who: string, useful: boolean): Promise<boolean> {
   const done = await app.judging.give(seat, useful);
   if (done) app.say(s.judge.recorded(who, useful));
   return done;
 }
 
 /** Takes the last change back; a verdict from before this window was opened is withdrawn. */
-export async function undoVerdict(app: App, seat: SeatView, who: string): Promise<void> {
+export async function undoVerdict(app: App, seat: Judged, who: string): Promise<void> {
   if (app.judging.canUndo(seat.call)) {
     if (await app.judging.undo(seat.call)) app.say(s.judge.undone(who));
   } else if (await app.judging.withdraw(seat)) {

@@ -7,6 +7,14 @@ import { Asked } from './asked.svelte';
 import { perFrame } from './batch';
 import { Consent } from './consent.svelte';
 import { Judging } from './judging.svelte';
+import {
+  addConversations,
+  addTurns,
+  closeTurns,
+  conversationOf,
+  judgedCall,
+  openTurns,
+} from './conversations';
 import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from './live';
 import { format, parse, remember, remembered, type Page, type Route } from './route';
 
@@ -49,6 +57,7 @@ export class App {
   private readonly asking = new Set<string>();
   /** The oldest panel of the unbroken row from the newest on: an older one may be known by its name alone. */
   private reached: string | null = null;
+  private reachedConversation: string | null = null;
 
   constructor(host: Host) {
     this.host = host;
@@ -134,12 +143,42 @@ export class App {
     }
   };
 
-  /** A page of panels older than those known. Resolves to whether there are more. */
+  /** A page of panels and one of conversations, older than those known. Resolves to whether there are more. */
   async loadOlder(): Promise<boolean> {
-    const page = await this.host.call('panels', { before: this.reached, limit: 30 });
-    this.reached = page.panels.at(-1)?.id ?? this.reached;
-    this.know(page.panels);
-    return page.more;
+    const [panels, conversations] = await Promise.all([
+      this.host.call('panels', { before: this.reached, limit: 30 }),
+      this.host.call('conversations', { before: this.reachedConversation, limit: 30 }),
+    ]);
+    this.reached = panels.panels.at(-1)?.id ?? this.reached;
+    this.reachedConversation = conversations.conversations.at(-1)?.id ?? this.reachedConversation;
+    this.know(panels.panels);
+    this.live = { ...this.live, routed: addConversations(this.live.routed, conversations.conversations) };
+    return panels.more || conversations.more;
+  }
+
+  /** Asks for one conversation; `false` when the gateway does not know it. */
+  async loadConversation(id: string): Promise<boolean> {
+    try {
+      const conversation = await this.host.call('conversation', { id });
+      this.live = { ...this.live, routed: addConversations(this.live.routed, [conversation]) };
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Follows a conversation's turns and asks for the newest of them, or for a page older than those known. */
+  async loadTurns(id: string): Promise<void> {
+    this.live = { ...this.live, routed: openTurns(this.live.routed, id) };
+    const known = this.live.routed.turns[id];
+    const before = known?.more ? (known.list.at(-1)?.turn ?? null) : null;
+    const page = await this.host.call('turns', { conversation: id, before, limit: 30, texts: false });
+    this.live = { ...this.live, routed: addTurns(this.live.routed, id, page.turns, page.more) };
+  }
+
+  /** Its turns are looked at no more. */
+  leaveTurns(id: string): void {
+    this.live = { ...this.live, routed: closeTurns(this.live.routed, id) };
   }
 
   /** Panels that something else than the stream has told of. */
@@ -167,7 +206,10 @@ export class App {
   private take(events: readonly LiveEvent[]): void {
     let live = this.live;
     for (const event of events) {
-      if (event.type === 'snapshot') this.reached ??= event.panels.at(-1)?.id ?? null;
+      if (event.type === 'snapshot') {
+        this.reached ??= event.panels.at(-1)?.id ?? null;
+        this.reachedConversation ??= event.conversations.at(-1)?.id ?? null;
+      }
       this.announce(event, live);
       live = apply(live, event);
     }
@@ -202,6 +244,12 @@ export class App {
   }
 
   private announce(event: LiveEvent, before: Live): void {
+    if (event.type === 'turn_changed') {
+      const { conversation, turn } = event;
+      if (!before.routed.conversations.some((it) => it.id === conversation.id))
+        this.say(s.route.began(conversation.client, conversation.collection));
+      if (turn.status === 'error') this.say(s.route.turnFailed(conversation.collection, turn.error));
+    }
     if (event.type === 'panel_started') this.say(s.say.started(event.panel.collection));
     if (event.type === 'noticed') this.say(event.alert.message);
     if (event.type === 'seat_added' && event.seat.kind === 'merger')
@@ -225,6 +273,11 @@ export class App {
   }
 
   private verdictTaken(call: string, verdict: VerdictView | null): void {
+    // A verdict on a conversation's call is never owed.
+    if (conversationOf(this.live.routed, call)) {
+      this.live = { ...this.live, routed: judgedCall(this.live.routed, call, verdict) };
+      return;
+    }
     const panel = this.live.panels.find((p) => p.seats.some((seat) => seat.call === call));
     if (!panel) return;
     const had = panel.seats.find((seat) => seat.call === call)?.verdict ?? null;

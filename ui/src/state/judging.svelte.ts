@@ -9,6 +9,9 @@ export interface Draft extends Claims {
   note: string;
 }
 
+/** What a verdict is about: a seat, or a model's work in a conversation. */
+export type Judged = Pick<SeatView, 'call' | 'verdict'>;
+
 /** One change of a verdict. */
 interface Step {
   call: string;
@@ -34,7 +37,7 @@ export class Judging {
     this.changed = changed;
   }
 
-  draft(seat: SeatView): Draft {
+  draft(seat: Judged): Draft {
     return seat.verdict ?? this.drafts.get(seat.call) ?? EMPTY;
   }
 
@@ -47,18 +50,18 @@ export class Judging {
     return this.steps.at(-1)?.call ?? null;
   }
 
-  give(seat: SeatView, useful: boolean): Promise<boolean> {
+  give(seat: Judged, useful: boolean): Promise<boolean> {
     if (seat.verdict?.useful === useful) return Promise.resolve(false);
     return this.put(seat, useful, this.draft(seat));
   }
 
-  note(seat: SeatView, note: string): Promise<boolean> {
+  note(seat: Judged, note: string): Promise<boolean> {
     const draft = this.draft(seat);
     if (draft.note === note) return Promise.resolve(false);
     return this.change(seat, { ...draft, note });
   }
 
-  mark(seat: SeatView, kind: 'real' | 'false', claim: string): Promise<boolean> {
+  mark(seat: Judged, kind: 'real' | 'false', claim: string): Promise<boolean> {
     const draft = this.draft(seat);
     const marked = mark(draft, kind, claim);
     if (!marked[kind].includes(claim)) {
@@ -68,12 +71,12 @@ export class Judging {
     return this.change(seat, { note: draft.note, ...marked });
   }
 
-  unmark(seat: SeatView, claim: string): Promise<boolean> {
+  unmark(seat: Judged, claim: string): Promise<boolean> {
     const draft = this.draft(seat);
     return this.change(seat, { note: draft.note, ...unmark(draft, claim) });
   }
 
-  withdraw(seat: SeatView): Promise<boolean> {
+  withdraw(seat: Judged): Promise<boolean> {
     return this.send({ call: seat.call, before: seat.verdict, after: null }, true);
   }
 
@@ -87,13 +90,13 @@ export class Judging {
     return step.call;
   }
 
-  private change(seat: SeatView, draft: Draft): Promise<boolean> {
+  private change(seat: Judged, draft: Draft): Promise<boolean> {
     if (seat.verdict) return this.put(seat, seat.verdict.useful, draft);
     this.drafts.set(seat.call, draft);
     return Promise.resolve(true);
   }
 
-  private put(seat: SeatView, useful: boolean, draft: Draft): Promise<boolean> {
+  private put(seat: Judged, useful: boolean, draft: Draft): Promise<boolean> {
     const { note, real, false: wrong } = draft;
     const at = new Date().toISOString();
     const after = { call: seat.call, useful, note, real: [...real], false: [...wrong], at };

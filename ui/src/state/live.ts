@@ -1,9 +1,19 @@
-import type { Alert, LiveEvent, PanelView, SeatView } from '../host/gen';
+import type { Alert, ConversationView, LiveEvent, PanelView, SeatView } from '../host/gen';
+import {
+  conversationChanged,
+  conversationsNow,
+  judgedCall,
+  NO_CONVERSATIONS,
+  type Routed,
+  turnChanged,
+} from './conversations';
 
 /** Everything the event stream tells. Plain data, replaced and never changed in place. */
 export interface Live {
   /** Newest first. */
   panels: readonly PanelView[];
+  /** What agents do on collections. */
+  routed: Routed;
   alerts: readonly Alert[];
   /** Verdicts owed, as last told by an event; `null` until one tells. */
   owed: number | null;
@@ -17,6 +27,7 @@ export interface Live {
 
 export const NOTHING_YET: Live = {
   panels: [],
+  routed: NO_CONVERSATIONS,
   alerts: [],
   owed: null,
   holes: [],
@@ -27,7 +38,7 @@ export const NOTHING_YET: Live = {
 export function apply(live: Live, event: LiveEvent): Live {
   switch (event.type) {
     case 'snapshot':
-      return snapshot(live, event.panels, event.alerts);
+      return snapshot(live, event.panels, event.alerts, event.conversations);
     case 'panel_started':
     case 'panel_ended':
       return { ...live, panels: put(live.panels, event.panel), holes: without(live.holes, event.panel.id) };
@@ -59,13 +70,18 @@ export function apply(live: Live, event: LiveEvent): Live {
         return known ? panel : { ...panel, failed_over: [...panel.failed_over, event.failed_over] };
       });
     case 'verdict_changed': {
-      const told = { ...live, owed: event.owed };
+      const routed = judgedCall(live.routed, event.call, event.verdict);
+      const told = { ...live, routed, owed: event.owed };
       if (!live.panels.some((p) => p.id === event.panel)) return told;
       return onPanel(told, event.panel, (panel) => ({
         ...panel,
         seats: panel.seats.map((s) => (s.call === event.call ? { ...s, verdict: event.verdict } : s)),
       }));
     }
+    case 'conversation_changed':
+      return { ...live, routed: conversationChanged(live.routed, event.conversation) };
+    case 'turn_changed':
+      return { ...live, routed: turnChanged(live.routed, event.conversation, event.turn) };
     case 'missed':
       return { ...live, catchingUp: true };
     case 'alert_raised': {
@@ -113,12 +129,18 @@ export function isJudgeable(seat: SeatView): boolean {
   return seat.status === 'ok' || (seat.status === 'late' && isOver(seat) && seat.answer !== '');
 }
 
-function snapshot(live: Live, panels: readonly PanelView[], alerts: readonly Alert[]): Live {
+function snapshot(
+  live: Live,
+  panels: readonly PanelView[],
+  alerts: readonly Alert[],
+  conversations: readonly ConversationView[],
+): Live {
   const told = new Set(panels.map((p) => p.id));
   const kept = live.panels.filter((p) => !told.has(p.id));
   return {
     ...live,
     panels: newestFirst([...panels, ...kept]),
+    routed: conversationsNow(live.routed, conversations),
     alerts,
     // A panel that ran and is not told of any more ended while we were not listening.
     holes: kept.filter((p) => p.state === 'running').map((p) => p.id),

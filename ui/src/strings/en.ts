@@ -2,6 +2,7 @@
 
 import { endpoints } from './en/endpoints';
 import { many } from './en/many';
+import { route } from './en/route';
 
 export const s = {
   app: 'Benchwarmers',
@@ -52,7 +53,7 @@ export const s = {
     lost: 'Connection lost, trying again',
     copyUrl: (url: string) => `Copy the base URL ${url}`,
     recordingStopped: 'Recording stopped',
-    running: (n: number) => many(n, 'panel running', 'panels running'),
+    running: (n: number) => `${n} running`,
   },
 
   link: {
@@ -87,13 +88,13 @@ export const s = {
 
   live: {
     title: 'Live',
-    panels: 'Panels',
-    showPanels: 'Panels',
-    hidePanels: 'Hide panels',
-    older: 'Older panels',
+    panels: 'Panels and conversations',
+    showPanels: 'All',
+    hidePanels: 'Hide the list',
+    older: 'Older ones',
     newest: 'Follow the newest',
-    newPanels: (n: number) => many(n, 'newer panel'),
-    empty: 'No panel yet. Ask below, or ask bench/<collection> from any client, and watch it here.',
+    newer: (n: number) => `${n} newer`,
+    empty: 'Ask below, or point a client or an agent at bench/<collection>, and watch it here.',
     emptyTitle: 'Nothing asked yet',
     noCollections: 'A panel is put to a collection of models. Make one, and this page comes to life.',
     makeCollection: 'Make a collection',
@@ -278,7 +279,7 @@ export const s = {
 
   collections: {
     title: 'Collections',
-    lead: 'A client asks for the model bench/<name>, and every member gets the prompt.',
+    lead: 'A client asks for the model bench/<name>: every member gets the prompt, or one takes the turn of an agent.',
     new: 'New collection',
     emptyTitle: 'No collections yet',
     empty:
@@ -304,10 +305,10 @@ export const s = {
     shapeHint: 'What its prompts are like. Automatic leaves it to the gateway.',
     automatic: 'Automatic',
     reply: 'Reply',
-    replyHint: 'What a client gets when it does not ask for another by bench/<name>:all or :merged.',
+    replyHint: 'What a client gets when it does not ask for another by bench/<name>:all, :merged or :route.',
     replyAll: 'Every answer, under its label',
     replyMerged: 'One answer, merged from them',
-    replyRoute: 'One member by its record (not built yet)',
+    replyRoute: 'One model takes each turn (agents)',
     merger: 'Who merges',
     mergerHint: 'Automatic takes the member with the most useful verdicts on such prompts.',
     tooLarge: 'A prompt too large for a member',
@@ -394,6 +395,7 @@ export const s = {
   },
 
   endpoints,
+  route,
 
   keys: {
     noneTitle: 'No keychain on this computer',

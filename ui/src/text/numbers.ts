@@ -13,6 +13,20 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+/** `812`, `31.2K`, `1.24M` */
+export function short(value: number): string {
+  return compact.format(value);
+}
+
+/** US dollars: `$12.40`, `$0.0042`; what is smaller than that is said to be. */
+export function dollars(value: number): string {
+  if (value === 0) return '$0';
+  if (value < 0.0001) return 'under $0.0001';
+  return value < 0.1 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+}
+
 /** When something happened, short: the time today, else the day and time. */
 export function when(at: string, today = new Date()): string {
   const date = new Date(at);

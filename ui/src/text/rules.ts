@@ -47,3 +47,9 @@ export function wholeWithin(text: string | number, from: number, to: number): nu
   const n = typeof text === 'number' ? text : text.trim() === '' ? NaN : Number(text);
   return Number.isInteger(n) && n >= from && n <= to ? n : null;
 }
+
+/** A number within bounds, or `null`. */
+export function within(text: string, from: number, to: number): number | null {
+  const n = text.trim() === '' ? NaN : Number(text);
+  return n >= from && n <= to ? n : null;
+}

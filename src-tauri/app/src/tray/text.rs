@@ -22,12 +22,24 @@ pub(super) fn state(pulse: &Pulse) -> String {
         }
         (Some((AlertKind::RecordingStopped, _)), _) => "Recording stopped".to_owned(),
         (Some((AlertKind::RecordsMoved, _)), _) => "Damaged records were moved aside".to_owned(),
-        (Some((AlertKind::PortTaken | AlertKind::FailedOver | AlertKind::TurnFailedOver, _)) | None, 0) => {
-            "No panel running".to_owned()
+        (Some((AlertKind::PortTaken | AlertKind::FailedOver | AlertKind::TurnFailedOver, _)) | None, n) => {
+            running(n, pulse.turning())
         }
-        (_, 1) => "1 panel running".to_owned(),
-        (_, n) => format!("{n} panels running"),
     }
+}
+
+fn running(panels: usize, turns: usize) -> String {
+    let of_panels = match panels {
+        0 => "No panel running".to_owned(),
+        1 => "1 panel running".to_owned(),
+        n => format!("{n} panels running"),
+    };
+    let of_agents = match turns {
+        0 => return of_panels,
+        1 => "1 agent at work".to_owned(),
+        n => format!("{n} agents at work"),
+    };
+    if panels == 0 { of_agents } else { format!("{of_panels}, {of_agents}") }
 }
 
 pub(super) fn serving(address: &Address) -> String {
@@ -97,6 +109,17 @@ mod tests {
 
     #[test]
     fn numbers_agree_with_their_nouns() {
+        let cases = [
+            (0, 0, "No panel running"),
+            (1, 0, "1 panel running"),
+            (2, 0, "2 panels running"),
+            (0, 1, "1 agent at work"),
+            (0, 2, "2 agents at work"),
+            (1, 2, "1 panel running, 2 agents at work"),
+        ];
+        for (panels, turns, says) in cases {
+            assert_eq!(running(panels, turns), says);
+        }
         assert_eq!([owed(0), owed(1), owed(5)], ["No verdicts owed", "1 verdict owed", "5 verdicts owed"]);
     }
 }

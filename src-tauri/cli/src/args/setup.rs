@@ -150,8 +150,8 @@ pub struct SaveCollection {
     /// What its tasks are; empty is automatic
     #[arg(long)]
     pub shape: Option<String>,
-    /// How it answers: all (every answer) or merged (one)
-    #[arg(long, value_parser = ["all", "merged"])]
+    /// How it answers: all (every answer), merged (one) or route (one member takes an agent's turn)
+    #[arg(long, value_parser = ["all", "merged", "route"])]
     pub reply: Option<String>,
     /// The model that writes the merged answer; empty chooses it by record
     #[arg(long, value_name = "ALIAS")]
@@ -159,6 +159,15 @@ pub struct SaveCollection {
     /// What happens to a member the prompt is too large for: refuse or skip
     #[arg(long, value_name = "WHAT")]
     pub when_too_large: Option<String>,
+    /// Other members that an agent's turn is also put to, in the background, once it is answered; 0 is none
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=3))]
+    pub shadow: Option<u32>,
+    /// The part of turns that are put to shadows, from 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    pub shadow_share: Option<f64>,
+    /// Tokens a day that shadows may take; 0 is no limit
+    #[arg(long, value_name = "COUNT")]
+    pub shadow_tokens: Option<u64>,
 }
 
 fn api() -> impl TypedValueParser<Value = Api> {

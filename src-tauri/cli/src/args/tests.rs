@@ -29,10 +29,16 @@ const CASES: &[(&str, &str)] = &[
     ("ask core hello --all --merged", "! ArgumentConflict"),
     ("panel", "Panel { collection: None, shape: None }"),
     ("panel bench/core --shape review", "Panel { collection: Some(\"core\"), shape: Some(\"review\") }"),
-    ("log", "Log { search: None, before: None, limit: 20 }"),
+    ("log", "Log { id: None, turn: None, search: None, before: None, limit: 20 }"),
+    (
+        "log r20261129-154501-9f3a6c01 --turn 3",
+        "Log { id: Some(\"r20261129-154501-9f3a6c01\"), turn: Some(3), search: None, before: None, limit: 20 }",
+    ),
+    ("log --turn 3", "! MissingRequiredArgument"),
+    ("log r1 --search lock", "! ArgumentConflict"),
     (
         "log --search lock -n 3 --before p20261129-154501-9f3a6c01",
-        "Log { search: Some(\"lock\"), before: Some(\"p20261129-154501-9f3a6c01\"), limit: 3 }",
+        "Log { id: None, turn: None, search: Some(\"lock\"), before: Some(\"p20261129-154501-9f3a6c01\"), limit: 3 }",
     ),
     ("log -n 0", "! ValueValidation"),
     ("settings", "! DisplayHelpOnMissingArgumentOrSubcommand"),
@@ -105,14 +111,23 @@ const CASES: &[(&str, &str)] = &[
     (
         "collection save bench/core -m a --member b --tag code",
         "Save(SaveCollection { name: \"core\", members: [\"a\", \"b\"], description: None, tags: [\"code\"], \
-         shape: None, reply: None, merger: None, when_too_large: None })",
+         shape: None, reply: None, merger: None, when_too_large: None, shadow: None, shadow_share: None, \
+         shadow_tokens: None })",
     ),
     (
         "collection save core --reply merged --merger alpha",
         "Save(SaveCollection { name: \"core\", members: [], description: None, tags: [], shape: None, reply: \
-         Some(\"merged\"), merger: Some(\"alpha\"), when_too_large: None })",
+         Some(\"merged\"), merger: Some(\"alpha\"), when_too_large: None, shadow: None, shadow_share: None, \
+         shadow_tokens: None })",
     ),
-    ("collection save core --reply route", "! InvalidValue"),
+    (
+        "collection save core --reply route --shadow 2 --shadow-share 0.25 --shadow-tokens 50000",
+        "Save(SaveCollection { name: \"core\", members: [], description: None, tags: [], shape: None, reply: \
+         Some(\"route\"), merger: None, when_too_large: None, shadow: Some(2), shadow_share: Some(0.25), \
+         shadow_tokens: Some(50000) })",
+    ),
+    ("collection save core --reply turn", "! InvalidValue"),
+    ("collection save core --shadow 4", "! ValueValidation"),
     ("vault", "Vault { passphrase_stdin: false }"),
     ("vault hunter2", "! UnknownArgument"),
     ("completions bash", "Completions { shell: Bash }"),

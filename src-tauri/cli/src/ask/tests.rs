@@ -93,8 +93,7 @@ fn nobody_answered() {
 
 #[test]
 fn the_reply_mode_behind_a_name_and_in_a_flag() {
-    let route = "collection: the reply mode \"route\" is for agents and not built in this version; ask core:all \
-                 or core:merged";
+    let route = "collection: the reply mode \"route\" is for agents; ask core:all or core:merged";
     let two = "--all and core:merged say two things; leave one out";
     let cases = [
         ("ask core x", Ok(("core", ""))),

@@ -1,6 +1,7 @@
 //! What each command does: it reads its arguments, asks the gateway, and words the outcome.
 
 mod collections;
+mod conversations;
 mod endpoints;
 mod first_run;
 mod models;
@@ -36,6 +37,21 @@ async fn reading<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
         Ok(read) => read.map_err(records),
         Err(_) => Err(ControlError::internal("The records could not be read.")),
     }
+}
+
+/// The most a page holds.
+const PAGE: u32 = 100;
+
+/// A page of at most `limit`: one more than asked for tells whether there are more.
+async fn page<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
+    limit: u32,
+    read: impl FnOnce(u32) -> Result<Vec<T>, E> + Send + 'static,
+) -> Result<(Vec<T>, bool), ControlError> {
+    let limit = limit.clamp(1, PAGE);
+    let mut items = reading(move || read(limit + 1)).await?;
+    let more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    Ok((items, more))
 }
 
 fn secret(text: String) -> SecretString {

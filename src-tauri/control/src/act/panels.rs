@@ -5,11 +5,8 @@ use gateway::{
 use plan::{Collection, Shape};
 use wire::{Kind, ReplyMode};
 
-use super::reading;
+use super::{page, reading};
 use crate::{Code, Control, ControlError, dto::*};
-
-/// The most panels a page holds.
-const PAGE: u32 = 100;
 
 impl Control {
     pub async fn ask(&self, ask: Ask) -> Result<Asked, ControlError> {
@@ -36,13 +33,10 @@ impl Control {
         })
     }
 
-    pub async fn panels(&self, page: PanelsBefore) -> Result<Panels, ControlError> {
+    pub async fn panels(&self, asked: PanelsBefore) -> Result<Panels, ControlError> {
         let gateway = self.gateway().clone();
-        let limit = page.limit.clamp(1, PAGE);
-        // One more than asked for tells whether there are more.
-        let mut panels = reading(move || gateway.panels(page.before.as_deref(), limit + 1)).await?;
-        let more = panels.len() > limit as usize;
-        panels.truncate(limit as usize);
+        let read = move |limit| gateway.panels(asked.before.as_deref(), limit);
+        let (panels, more) = page(asked.limit, read).await?;
         Ok(Panels { panels, more })
     }
 
@@ -67,12 +61,10 @@ impl Control {
 
     pub async fn search(&self, search: Search) -> Result<SearchHits, ControlError> {
         let gateway = self.gateway().clone();
-        let limit = search.limit.clamp(1, PAGE);
-        let found =
-            reading(move || gateway.search(&search.query, search.before.as_deref(), limit + 1)).await?;
-        let more = found.len() > limit as usize;
+        let read = move |limit| gateway.search(&search.query, search.before.as_deref(), limit);
+        let (found, more) = page(search.limit, read).await?;
         let hit = |(panel, calls, in_prompt)| SearchHit { panel, in_prompt, calls };
-        Ok(SearchHits { hits: found.into_iter().take(limit as usize).map(hit).collect(), more })
+        Ok(SearchHits { hits: found.into_iter().map(hit).collect(), more })
     }
 
     pub async fn preview_panel(&self, preview: PreviewPanel) -> Result<PanelPreview, ControlError> {

@@ -113,11 +113,11 @@ fn own_body<T: serde::de::DeserializeOwned>(body: &[u8], code: &'static str) -> 
 
 pub(crate) async fn call(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {
     let (gateway, wanted) = (call.gateway.clone(), id.to_owned());
-    let Some(seat) = blocking(move || gateway.call(&wanted)).await? else {
+    let Some(found) = blocking(move || gateway.call(&wanted)).await? else {
         let message = format!("no call \"{}\" is on record", wire::redact::shorten(id, 80));
         return Err(ApiError::new(Kind::NotFound, Origin::Client, "call_not_found", message));
     };
-    let body: Value = serde_json::to_value(&seat).unwrap_or_default();
+    let body: Value = serde_json::to_value(&found).unwrap_or_default();
     Ok(reply::json(StatusCode::OK, body.to_string()))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
 use plan::{
-    ChosenShape, Collection, Evidence, Seat, SeatKind, SeatingInput, Skipped, Unavailable, ids,
+    ChosenShape, Collection, Evidence, Registered, Seat, SeatKind, SeatingInput, Skipped, Unavailable, ids,
     picker::{self, NoAnswer},
 };
 use serde_json::json;
@@ -222,10 +222,10 @@ impl Gateway {
         held: Held,
         request: &Request,
     ) -> Option<SeatPlan> {
-        let model = panel.snapshot.model(&seat.alias)?.clone();
+        let it = panel.snapshot.roster.get(&seat.alias)?;
+        let model = it.model.clone();
         let endpoint = self.resolve(panel.snapshot.endpoint(&model.endpoint)?);
-        let mut encoded =
-            wire::format(endpoint.api).encode_request(request, &self.target(&endpoint, &model, request));
+        let mut encoded = wire::format(endpoint.api).encode_request(request, &self.target(it, request));
         let body = Bytes::from(std::mem::take(&mut encoded.body));
         let call = ids::call_id(&panel.id, &seat.seat);
         let order = order(&seat);
@@ -233,8 +233,9 @@ impl Gateway {
     }
 
     /// The member as its dialect's encoder must know it.
-    pub(crate) fn target(&self, endpoint: &Endpoint, model: &Model, request: &Request) -> Target {
-        let member = Member::of(&endpoint.name, &model.served);
+    pub(crate) fn target(&self, it: &Registered, request: &Request) -> Target {
+        let model = &it.model;
+        let member = Member::of(&model.endpoint, &model.served);
         let own = self.origins().own(request, member, None);
         Target {
             served: model.served.clone(),
@@ -244,7 +245,7 @@ impl Gateway {
             member,
             made: own.made,
             kept: own.kept,
-            quirks: self.quirks(endpoint, model),
+            quirks: self.quirks(it),
         }
     }
 }

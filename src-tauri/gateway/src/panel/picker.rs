@@ -26,14 +26,15 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     let shapes = panel.snapshot.roster.shapes();
     let model = gateway.look(&panel, |input| picker::decider(input).cloned());
     let Some(model) = model else { return picker::chosen(shapes, "", Err(NoAnswer::NoDecider)) };
-    let Some(endpoint) = panel.snapshot.endpoint(&model.endpoint) else {
+    let registered = panel.snapshot.roster.get(&model.alias);
+    let Some((it, endpoint)) = registered.zip(panel.snapshot.endpoint(&model.endpoint)) else {
         return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));
     };
     let endpoint = gateway.resolve(endpoint);
     let question = picker::question(shapes, &panel.asking.request.last_user_text());
     let request = request(question);
     // The answer's form is ours to ask for.
-    let target = Target { callers_options: true, ..gateway.target(&endpoint, &model, &request) };
+    let target = Target { callers_options: true, ..gateway.target(it, &request) };
     let mut encoded = wire::format(endpoint.api).encode_request(&request, &target);
     let body = Bytes::from(std::mem::take(&mut encoded.body));
     let asked = async {

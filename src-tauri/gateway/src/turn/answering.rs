@@ -141,6 +141,8 @@ impl Answering {
 
     /// The first piece is out: from here on only what is recorded is read.
     pub(crate) fn committed(&mut self, keeps_text: bool) {
+        // It has been sent, and is not sent again.
+        self.asked.body = Bytes::new();
         if let Reader::Relay(relay) = &mut self.reader
             && !keeps_text
         {

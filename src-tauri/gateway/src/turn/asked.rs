@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
+use plan::Registered;
 use wire::{ApiError, Encoded, Member, Request, Target};
 
 use crate::{gateway::Gateway, setup::Snapshot};
@@ -28,10 +29,11 @@ impl Asked {
         alias: &str,
         turn: Said<'_>,
     ) -> Option<Result<Asked, ApiError>> {
-        let model = snapshot.model(alias)?.clone();
+        let it = snapshot.roster.get(alias)?;
+        let model = it.model.clone();
         let endpoint = gateway.resolve(snapshot.endpoint(&model.endpoint)?);
         let Said { request, body, conversation } = turn;
-        let target = gateway.turn_target(&endpoint, &model, request, conversation);
+        let target = gateway.turn_target(it, request, conversation);
         let format = wire::format(endpoint.api);
         let relayed = endpoint.api == request.dialect;
         let encoded = match relayed {
@@ -54,14 +56,9 @@ pub(crate) struct Said<'a> {
 }
 
 impl Gateway {
-    fn turn_target(
-        &self,
-        endpoint: &Endpoint,
-        model: &Model,
-        request: &Request,
-        conversation: &str,
-    ) -> Target {
-        let member = Member::of(&endpoint.name, &model.served);
+    fn turn_target(&self, it: &Registered, request: &Request, conversation: &str) -> Target {
+        let model = &it.model;
+        let member = Member::of(&model.endpoint, &model.served);
         let own = self.origins().own(request, member, Some(conversation));
         Target {
             served: model.served.clone(),
@@ -71,7 +68,7 @@ impl Gateway {
             member,
             made: own.made,
             kept: own.kept,
-            quirks: self.quirks(endpoint, model),
+            quirks: self.quirks(it),
         }
     }
 }

@@ -67,16 +67,11 @@ impl Turn {
                 return Ok(Err(Failed::of(gone(alias))));
             };
             let asked = asked?;
-            let quirks = self.gateway.quirks(&asked.endpoint, &asked.model);
-            let failed = match self.attempt(asked).await {
+            let (failed, is_learned) = match self.attempt(asked).await {
                 Ok(answering) => return Ok(Ok(answering)),
                 Err(failed) => failed,
             };
             // What it has just been learned to refuse, it is asked without.
-            let is_learned = self.snapshot.model(alias).is_some_and(|model| {
-                let endpoint = self.snapshot.endpoint(&model.endpoint);
-                endpoint.is_some_and(|endpoint| self.gateway.quirks(endpoint, model) != quirks)
-            });
             if is_learned {
                 continue;
             }
@@ -90,29 +85,19 @@ impl Turn {
         }
     }
 
-    /// One call to a member, up to its first piece.
-    async fn attempt(&mut self, asked: Asked) -> Result<Answering, Failed> {
+    /// One call to a member, up to its first piece; else why not, and whether it was learned from.
+    async fn attempt(&mut self, asked: Asked) -> Result<Answering, (Failed, bool)> {
         self.record.asks(&asked);
-        let snapshot = self.snapshot.clone();
+        let (snapshot, endpoint) = (self.snapshot.clone(), asked.endpoint.clone());
         let registered = snapshot.roster.get(&asked.model.alias);
-        let (model, endpoint) = (asked.model.clone(), asked.endpoint.clone());
         let ended = self.first_piece(asked).await;
-        match &ended {
-            Ok(_) => {
-                alerts::after_call(&self.gateway, &endpoint, None);
-                if let Some(it) = registered {
-                    self.gateway.note_limits(it, None);
-                }
-            }
-            Err(failed) => {
-                alerts::after_call(&self.gateway, &endpoint, Some(&failed.error));
-                if let Some(it) = registered {
-                    self.gateway.note_limits(it, Some(&failed.error));
-                }
-                self.gateway.learn(&endpoint, &model, &failed.error);
-            }
+        let error = ended.as_ref().err().map(|failed| &failed.error);
+        alerts::after_call(&self.gateway, &endpoint, error);
+        if let Some(it) = registered {
+            self.gateway.note_limits(it, error);
         }
-        ended
+        let learned = registered.zip(error).is_some_and(|(it, error)| self.gateway.learn(it, error));
+        ended.map_err(|failed| (failed, learned))
     }
 
     async fn first_piece(&mut self, asked: Asked) -> Result<Answering, Failed> {

@@ -10,6 +10,7 @@ use store::{OpenConversation, Store, StoreError};
 
 use crate::{
     clock::rfc3339,
+    records::conversations::status_of,
     view::{ConversationView, RoutedCall, TurnStatus},
 };
 
@@ -113,7 +114,7 @@ impl Conversation {
     }
 
     fn of(open: OpenConversation) -> Conversation {
-        let OpenConversation { row, last_at_ms, turns, calls, shadows } = open;
+        let OpenConversation { row, last_at_ms, turns, totals, calls, shadows } = open;
         let recorded = calls.iter().map(|(call, _)| call.clone()).collect();
         let call = |(call, alias): (String, String)| RoutedCall {
             call,
@@ -135,13 +136,13 @@ impl Conversation {
             alias: row.alias,
             running: false,
             turns,
-            tool_calls: 0,
-            failed_over: 0,
-            tokens_in: None,
-            tokens_out: None,
-            cost: None,
-            cost_unknown: 0,
-            status: TurnStatus::Ok,
+            tool_calls: totals.tool_calls,
+            failed_over: totals.failed_over,
+            tokens_in: totals.tokens_in,
+            tokens_out: totals.tokens_out,
+            cost: totals.cost,
+            cost_unknown: totals.cost_unknown,
+            status: status_of(&totals.status),
             calls: calls.into_iter().map(call).collect(),
             practice: row.practice,
         };
@@ -215,7 +216,8 @@ mod tests {
 
     fn view(id: &str) -> ConversationView {
         let row = store::ConversationRow { id: id.to_owned(), ..store::ConversationRow::default() };
-        let open = OpenConversation { row, last_at_ms: 0, turns: 0, calls: Vec::new(), shadows: 0 };
+        let totals = store::Totals::default();
+        let open = OpenConversation { row, last_at_ms: 0, turns: 0, totals, calls: Vec::new(), shadows: 0 };
         Conversation::of(open).view
     }
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use catalog::{Endpoint, Model};
+use plan::Registered;
 use wire::{Member, Quirks, UpstreamError};
 
 use crate::gateway::Gateway;
@@ -18,16 +18,25 @@ pub(crate) struct Learned {
 
 impl Gateway {
     /// How a member departs from its dialect: as its catalog says, and as it has been learned.
-    pub(crate) fn quirks(&self, endpoint: &Endpoint, model: &Model) -> Quirks {
-        let member = Member::of(&endpoint.name, &model.served);
+    pub(crate) fn quirks(&self, it: &Registered) -> Quirks {
         let learned = self.learned().quirks.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.get(&member).copied().unwrap_or_else(|| catalog::quirks(endpoint, model))
+        match learned.is_empty() {
+            true => it.quirks,
+            false => learned.get(&member(it)).copied().unwrap_or(it.quirks),
+        }
     }
 
-    /// Learns from a refusal that names a parameter.
-    pub(crate) fn learn(&self, endpoint: &Endpoint, model: &Model, error: &UpstreamError) {
-        let Some(quirks) = self.quirks(endpoint, model).after(error) else { return };
-        let member = Member::of(&endpoint.name, &model.served);
-        self.learned().quirks.lock().unwrap_or_else(PoisonError::into_inner).insert(member, quirks);
+    /// Learns from a refusal that names a parameter; whether it is asked otherwise from now on.
+    pub(crate) fn learn(&self, it: &Registered, error: &UpstreamError) -> bool {
+        let refused = error.refused_parameter();
+        let Some(quirks) = refused.and_then(|parameter| self.quirks(it).without(parameter)) else {
+            return false;
+        };
+        self.learned().quirks.lock().unwrap_or_else(PoisonError::into_inner).insert(member(it), quirks);
+        true
     }
+}
+
+fn member(it: &Registered) -> Member {
+    Member::of(&it.model.endpoint, &it.model.served)
 }

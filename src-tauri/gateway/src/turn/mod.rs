@@ -178,6 +178,16 @@ impl Turn {
         &self.conversation
     }
 
+    /// A member has it: what was asked is not needed while its answer goes out, but by shadows. Many agents stream for
+    /// minutes, and ask much.
+    fn forget_question(&mut self) {
+        if !self.shadowed {
+            self.body = Bytes::new();
+            self.request.messages = Vec::new();
+            self.request.tools = Vec::new();
+        }
+    }
+
     /// What becomes of it when its caller hangs up.
     pub(crate) fn finishes_alone(&self) -> bool {
         self.snapshot.setup.settings.route_on_hangup == OnHangup::Finish

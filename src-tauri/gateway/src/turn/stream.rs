@@ -75,8 +75,9 @@ impl Streaming {
                 turn.ends_failed().await;
                 return Err(refusal);
             }
-            Ok(Some((turn, Ok(mut answering)))) => {
+            Ok(Some((mut turn, Ok(mut answering)))) => {
                 answering.committed(turn.keeps_text || keeping.is_some());
+                turn.forget_question();
                 let alias = answering.asked.model.alias.clone();
                 let notices = std::mem::take(&mut answering.asked.encoded.notices);
                 let overhead_ms = turn.record.own_ms();
@@ -167,8 +168,9 @@ impl Streaming {
                 let (error, bench) = in_words(refusal);
                 Some(self.encoder.error(&error, bench.as_ref()).into())
             }
-            Some((turn, Ok(mut answering))) => {
+            Some((mut turn, Ok(mut answering))) => {
                 answering.committed(turn.keeps_text || self.keeping.is_some());
+                turn.forget_question();
                 self.state = State::Flowing(Box::new((turn, answering)));
                 None
             }

@@ -6,7 +6,7 @@ use ts_rs::TS;
 use super::{LossyView, SkippedView, VerdictView};
 
 /// An agent's session with a collection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ConversationView {
     /// `r20261129-154501-9f3a6c01`
     pub id: String,
@@ -41,6 +41,17 @@ pub struct ConversationView {
     pub practice: bool,
 }
 
+impl ConversationView {
+    /// Its calls are judged as those of `other` are, where `other` knows them.
+    pub(crate) fn take_verdicts(&mut self, other: &ConversationView) {
+        for call in &mut self.calls {
+            if let Some(known) = other.calls.iter().find(|known| known.call == call.call) {
+                call.verdict.clone_from(&known.verdict);
+            }
+        }
+    }
+}
+
 /// One model's work in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct RoutedCall {
@@ -58,9 +69,10 @@ pub struct RoutedCall {
     pub verdict: Option<VerdictView>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum TurnStatus {
+    #[default]
     Running,
     Ok,
     /// It ended with nothing said.
@@ -71,7 +83,7 @@ pub enum TurnStatus {
 }
 
 /// One request of a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct TurnView {
     pub conversation: String,
     /// From 1.

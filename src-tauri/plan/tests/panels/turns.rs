@@ -30,10 +30,12 @@ impl Turn<'_> {
         })
     }
 
-    /// The candidates' aliases, and why the first is the first.
+    /// The candidates' aliases, and why the first is the first; none, and the refusal, where nobody may take it.
     fn names(self, bench: &Bench) -> (Vec<String>, String) {
-        let TurnOrder { candidates, by, .. } = self.order(bench).expect("somebody may take it");
-        (candidates.into_iter().map(|it| it.alias).collect(), by)
+        match self.order(bench) {
+            Ok(order) => (order.candidates.into_iter().map(|it| it.alias).collect(), order.by),
+            Err(refused) => (Vec::new(), refused.message),
+        }
     }
 }
 

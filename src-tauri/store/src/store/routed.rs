@@ -9,15 +9,16 @@ use crate::{
 impl Store {
     /// A turn ended: it is written down, its conversation brought up to date, and where a model answered, counted
     /// into that model's work in the conversation, which is one call however many turns it has. A conflict when
-    /// the conversation has a turn of this number already.
+    /// the conversation has a turn of this number already. It is written ahead: the ack is answered when a kill
+    /// cannot lose it any more, before the database has it.
     pub fn turn_ended(&self, row: TurnRow) -> Ack<()> {
         let bytes = row.question.len() + row.answer.len() + row.why_json.len();
-        self.write(Waits::Yes, bytes, move |connection| turns::end(connection, &row))
+        self.write_ahead(row, bytes, turns::end)
     }
 
     /// Tokens, in and out, that shadows of a collection have taken from an instant on.
     pub fn shadow_tokens(&self, collection: &str, since_ms: i64) -> Result<u64, StoreError> {
-        self.0.readers.read(|connection| calls::shadow_tokens(connection, collection, since_ms))
+        self.read(|connection| calls::shadow_tokens(connection, collection, since_ms))
     }
 
     /// A shadow's call ended; its panel is the conversation. A conflict when its id was used before.
@@ -30,7 +31,7 @@ impl Store {
     /// At most so many conversations whose newest turn ended at an instant (Unix milliseconds) or later, newest
     /// first: what may go on after a start.
     pub fn open_conversations(&self, since_ms: i64, limit: u32) -> Result<Vec<OpenConversation>, StoreError> {
-        self.0.readers.read(|connection| conversations::open(connection, since_ms, limit))
+        self.read(|connection| conversations::open(connection, since_ms, limit))
     }
 
     /// The conversations with the newest turns, newest first, with their calls and verdicts; with `before`, those
@@ -40,12 +41,12 @@ impl Store {
         before: Option<&str>,
         limit: u32,
     ) -> Result<Vec<StoredConversation>, StoreError> {
-        self.0.readers.read(|connection| conversations::newest(connection, before, limit))
+        self.read(|connection| conversations::newest(connection, before, limit))
     }
 
     /// One conversation with its calls and verdicts.
     pub fn conversation(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
-        self.0.readers.read(|connection| conversations::one(connection, id))
+        self.read(|connection| conversations::one(connection, id))
     }
 
     /// A conversation's turns, newest first; with `before_n`, those older than that turn.
@@ -55,16 +56,16 @@ impl Store {
         before_n: Option<u32>,
         limit: u32,
     ) -> Result<Vec<TurnRow>, StoreError> {
-        self.0.readers.read(|connection| turns::newest(connection, conversation, before_n, limit))
+        self.read(|connection| turns::newest(connection, conversation, before_n, limit))
     }
 
     /// One turn.
     pub fn turn(&self, conversation: &str, n: u32) -> Result<Option<TurnRow>, StoreError> {
-        self.0.readers.read(|connection| turns::one(connection, conversation, n))
+        self.read(|connection| turns::one(connection, conversation, n))
     }
 
     /// The first turn of a routed call: why it was made is why the model has the conversation.
     pub fn turn_of_call(&self, call: &str) -> Result<Option<TurnRow>, StoreError> {
-        self.0.readers.read(|connection| turns::of_call(connection, call))
+        self.read(|connection| turns::of_call(connection, call))
     }
 }

@@ -1,4 +1,5 @@
-//! Calls: one row the moment a seat's call ends. A call that never ended has no row.
+//! Calls: one row the moment a seat's call ends, and one for each model of a conversation, which its turns are summed
+//! in. A call that never ended has no row.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -118,7 +119,7 @@ pub struct CallRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCall {
     pub row: CallRow,
-    /// The collection its panel was asked of; empty when the panel's own record was lost.
+    /// The collection its panel was asked of, or its conversation is with; empty when the panel's own record was lost.
     pub collection: String,
     pub verdict: Option<VerdictRow>,
     /// Its answer was emptied because of its age.

@@ -3,6 +3,7 @@
 //! What is counted over its turns stands with the conversation, so that a list of them reads no turn.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Fault,
@@ -44,7 +45,8 @@ pub(crate) const STEPS: &[Step] = &[Step {
 }];
 
 /// A conversation as a turn leaves it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ConversationRow {
     /// `r20261129-154501-9f3a6c01`, unique.
     pub id: String,
@@ -73,10 +75,26 @@ pub struct OpenConversation {
     /// Its newest turn's end: Unix milliseconds.
     pub last_at_ms: i64,
     pub turns: u32,
+    pub totals: Totals,
     /// The call of each model that answered, and its alias, oldest first; shadows are not among them.
     pub calls: Vec<(String, String)>,
     /// How many shadow calls it has.
     pub shadows: u32,
+}
+
+/// What a conversation's turns have taken together, and how the one that ended last did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    pub tool_calls: u32,
+    /// Turns that another model took over.
+    pub failed_over: u32,
+    /// Over all turns; `None` when no turn has one.
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
+    /// Of the turns whose cost is known, and how many are not.
+    pub cost: Option<f64>,
+    pub cost_unknown: u32,
+    pub status: String,
 }
 
 /// A conversation as it is kept.
@@ -98,6 +116,20 @@ pub struct StoredConversation {
     pub status: String,
     /// The calls of it, shadows among them, with their verdicts.
     pub calls: Vec<StoredCall>,
+}
+
+impl StoredConversation {
+    pub fn totals(&self) -> Totals {
+        Totals {
+            tool_calls: self.tool_calls,
+            failed_over: self.failed_over,
+            tokens_in: self.tokens_in,
+            tokens_out: self.tokens_out,
+            cost: self.cost,
+            cost_unknown: self.cost_unknown,
+            status: self.status.clone(),
+        }
+    }
 }
 
 /// A turn has ended. What it is known by and whose it is, is what the turn that ended last says;
@@ -163,8 +195,10 @@ pub(crate) fn open(
         .prepare_cached("SELECT call, alias, kind = ?2 FROM calls WHERE panel = ?1 ORDER BY seq")?;
     let mut open = Vec::new();
     for conversation in found {
-        let StoredConversation { row, last_at_ms, turns, .. } = conversation?;
-        let mut it = OpenConversation { row, last_at_ms, turns, calls: Vec::new(), shadows: 0 };
+        let kept = conversation?;
+        let totals = kept.totals();
+        let StoredConversation { row, last_at_ms, turns, .. } = kept;
+        let mut it = OpenConversation { row, last_at_ms, turns, totals, calls: Vec::new(), shadows: 0 };
         let mut rows = calls.query([it.row.id.as_str(), SHADOW])?;
         while let Some(row) = rows.next()? {
             match row.get(2)? {

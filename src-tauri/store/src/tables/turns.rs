@@ -1,6 +1,7 @@
 //! Turns of routed conversations: one row each, the moment it ends.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Fault,
@@ -57,7 +58,8 @@ pub(crate) const STEPS: &[Step] = &[Step {
 }];
 
 /// A turn as it ended.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TurnRow {
     /// As the turn leaves it; where it is read, as it is now.
     pub conversation: ConversationRow,
@@ -161,6 +163,11 @@ fn insert(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
             })
         })?;
     Ok(())
+}
+
+pub(crate) fn is_known(connection: &Connection, conversation: &str, n: u32) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM turns WHERE conversation = ?1 AND n = ?2";
+    Ok(connection.prepare_cached(sql)?.exists(params![conversation, n])?)
 }
 
 /// What is no number is no known cost.

@@ -19,7 +19,14 @@ fn only_the_owner_may_read() {
     assert_eq!(mode(&folder.path()), 0o700);
     assert_eq!(
         names_in(&folder.path()),
-        ["backups", "records.lock", "records.sqlite3", "records.sqlite3-shm", "records.sqlite3-wal"]
+        [
+            "backups",
+            "records.ahead",
+            "records.lock",
+            "records.sqlite3",
+            "records.sqlite3-shm",
+            "records.sqlite3-wal"
+        ]
     );
     for file in files_in(&folder.path()).into_iter().chain(folder.backups()) {
         let expected = if file.is_dir() { 0o700 } else { 0o600 };

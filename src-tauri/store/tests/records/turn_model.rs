@@ -152,6 +152,7 @@ proptest! {
             let open = store.open_conversations(0, 10).unwrap();
             let open = open.into_iter().find(|it| it.row.id == id).unwrap();
             prop_assert_eq!(open, OpenConversation {
+                totals: expected.totals(),
                 row: expected.row,
                 last_at_ms: expected.last_at_ms,
                 turns: expected.turns,

@@ -70,6 +70,10 @@ impl reading::Answer for Answer {
         Ok(Step::GoOn)
     }
 
+    fn piece(&mut self, text: &str, out: &mut Vec<Event>) -> bool {
+        self.read_piece(text, out)
+    }
+
     fn has_begun(&self) -> bool {
         self.begun
     }
@@ -96,6 +100,10 @@ impl reading::Answer for Answer {
 }
 
 impl Answer {
+    pub(super) fn begin(&mut self) {
+        self.begun = true;
+    }
+
     fn message(&mut self, message: &Value, out: &mut Vec<Event>) -> Result<(), UpstreamError> {
         self.begun = true;
         self.whole = true;

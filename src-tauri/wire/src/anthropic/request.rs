@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
     let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
+    let mut fields = json::root_and(&text, "messages")?;
     let root = Place::Root;
     // A stream of this API always carries usage.
     let mut request = Request { dialect: Dialect::Anthropic, include_usage: true, ..Request::default() };
@@ -53,8 +53,8 @@ fn system(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
     let missing = |what: &str| ApiError::invalid("missing_messages", format!("messages: {what}"));
-    let raw = fields.take("messages").ok_or_else(|| missing("expected a list with at least one message"))?;
-    let messages = json::objects(raw, place)?;
+    let messages = fields.take_objects("messages", place)?;
+    let messages = messages.ok_or_else(|| missing("expected a list with at least one message"))?;
     if messages.is_empty() {
         return Err(missing("the list is empty; send at least one message"));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -15,6 +16,7 @@ use crate::{
     error::ApiError,
     format::{EventEncoder, ReplyHead, Silence},
     model::{CallKind, CallStart, Event, Finish},
+    raw::Raw,
     sse,
     usage::Usage,
 };
@@ -108,11 +110,11 @@ impl EventWriter {
             }
             Event::Thinking(piece) => {
                 self.thinking(out);
-                self.delta(json!({ "type": "thinking_delta", "thinking": piece }), out);
+                self.delta(Delta::Thinking { thinking: piece }, out);
             }
             Event::ThinkingSignature(seal) => {
                 self.thinking(out);
-                self.delta(json!({ "type": "signature_delta", "signature": seal.to_caller() }), out);
+                self.delta(Delta::Signature { signature: seal.to_caller() }, out);
                 self.close(out);
             }
             Event::Redacted { seal, .. } => {
@@ -123,7 +125,7 @@ impl EventWriter {
                 if kind != "citation" {
                     self.block(raw.value(), out);
                 } else if self.open == Open::Text {
-                    self.delta(json!({ "type": "citations_delta", "citation": raw.value() }), out);
+                    self.delta(Delta::Citation { citation: raw }, out);
                 }
             }
             _ => {}
@@ -144,7 +146,7 @@ impl EventWriter {
         if self.open != Open::Text {
             self.open(Open::Text, json!({ "type": "text", "text": "" }), out);
         }
-        self.delta(json!({ "type": "text_delta", "text": piece }), out);
+        self.delta(Delta::Text { text: piece }, out);
     }
 
     fn thinking(&mut self, out: &mut Vec<u8>) {
@@ -164,7 +166,7 @@ impl EventWriter {
         self.call.arguments.push_str(delta);
         // A free-form input is no JSON before it is whole.
         if self.call.kind == CallKind::Function && !delta.is_empty() {
-            self.delta(json!({ "type": "input_json_delta", "partial_json": delta }), out);
+            self.delta(Delta::Input { partial_json: delta }, out);
         }
     }
 
@@ -181,8 +183,10 @@ impl EventWriter {
         self.open = kind;
     }
 
-    fn delta(&mut self, delta: Value, out: &mut Vec<u8>) {
-        write(out, "content_block_delta", json!({ "index": self.next, "delta": delta }));
+    /// Nearly every event is one of these: it is written without building a value.
+    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
+        const KIND: &str = "content_block_delta";
+        sse::write_json(out, Some(KIND), &BlockDelta { kind: KIND, index: self.next, delta });
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
@@ -193,7 +197,7 @@ impl EventWriter {
             _ => String::new(),
         };
         if !arguments.is_empty() {
-            self.delta(json!({ "type": "input_json_delta", "partial_json": arguments }), out);
+            self.delta(Delta::Input { partial_json: &arguments }, out);
         }
         write(out, "content_block_stop", json!({ "index": self.next }));
         self.open = Open::Nothing;
@@ -202,15 +206,13 @@ impl EventWriter {
 }
 
 impl EventEncoder for EventWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
         match event {
             Event::Usage(usage) => self.usage.update(*usage),
             Event::Finish { reason, .. } => self.finish = *reason,
             Event::Model(_) | Event::Error(_) => {}
-            event => self.say(event, &mut out),
+            event => self.say(event, out),
         }
-        out
     }
 
     fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {
@@ -252,6 +254,29 @@ impl EventEncoder for EventWriter {
         sse::write_json(&mut out, Some("error"), &error::shape(error, None, bench));
         out
     }
+}
+
+#[derive(Serialize)]
+struct BlockDelta<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    index: usize,
+    delta: Delta<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type")]
+enum Delta<'a> {
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: &'a str },
+    #[serde(rename = "citations_delta")]
+    Citation { citation: &'a Raw },
 }
 
 fn is_object(text: &str) -> bool {

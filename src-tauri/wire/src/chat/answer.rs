@@ -38,6 +38,10 @@ impl reading::Answer for Answer {
         self.read_value(value, out).map(|()| Step::GoOn)
     }
 
+    fn piece(&mut self, text: &str, out: &mut Vec<Event>) -> bool {
+        self.read_piece(text, out)
+    }
+
     fn has_begun(&self) -> bool {
         self.has_choices
     }
@@ -71,12 +75,8 @@ impl Answer {
         if let Some(error) = failure::inside(value) {
             return Err(error);
         }
-        if let Some(model) = value.get("model").and_then(Value::as_str)
-            && !model.is_empty()
-            && model != self.model
-        {
-            self.model = model.to_owned();
-            out.push(Event::Model(model.to_owned()));
+        if let Some(model) = value.get("model").and_then(Value::as_str) {
+            self.tell_model(model, out);
         }
         let choices = value.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for choice in choices {
@@ -88,12 +88,26 @@ impl Answer {
         Ok(())
     }
 
-    fn read_choice(&mut self, choice: &Value, out: &mut Vec<Event>) -> Result<(), UpstreamError> {
+    pub(super) fn tell_model(&mut self, model: &str, out: &mut Vec<Event>) {
+        if !model.is_empty() && model != self.model {
+            model.clone_into(&mut self.model);
+            out.push(Event::Model(model.to_owned()));
+        }
+    }
+
+    /// A choice begins: whether it is the one that is followed.
+    pub(super) fn follows(&mut self, index: Option<u64>) -> bool {
         self.has_choices = true;
-        let index = choice.get("index").and_then(Value::as_u64);
-        if let Some(index) = index
-            && *self.choice.get_or_insert(index) != index
-        {
+        index.is_none_or(|index| *self.choice.get_or_insert(index) == index)
+    }
+
+    pub(super) fn say_text(&mut self, text: String, out: &mut Vec<Event>) {
+        self.said = true;
+        out.push(Event::Text(text));
+    }
+
+    fn read_choice(&mut self, choice: &Value, out: &mut Vec<Event>) -> Result<(), UpstreamError> {
+        if !self.follows(choice.get("index").and_then(Value::as_u64)) {
             return Ok(());
         }
         if let Some(delta) = choice.get("delta").filter(|delta| !delta.is_null()) {
@@ -153,10 +167,7 @@ impl Answer {
     /// Content: a string, a list of strings and parts, or nothing.
     fn say(&mut self, content: &Value, out: &mut Vec<Event>) {
         match content {
-            Value::String(text) if !text.is_empty() => {
-                self.said = true;
-                out.push(Event::Text(text.clone()));
-            }
+            Value::String(text) if !text.is_empty() => self.say_text(text.clone(), out),
             Value::Array(parts) => parts.iter().for_each(|part| self.say_part(part, out)),
             Value::Object(_) => self.say_part(content, out),
             _ => {}

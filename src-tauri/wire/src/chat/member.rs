@@ -14,7 +14,10 @@ use crate::{
     model::{Request, Role, Target},
     notice::Notice,
     prepare::{Prepared, prepare},
-    relay,
+    relay::{
+        self,
+        bend::{BUDGETS, Places, bend, name_budget},
+    },
     restore::Restore,
 };
 
@@ -22,6 +25,8 @@ const PATH: &str = "/chat/completions";
 
 /// Body fields the gateway sets itself: an owner's default option never takes their place.
 const OURS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
+
+const PLACES: Places = Places { budgets: &BUDGETS, efforts: &[] };
 
 /// The same request and target give the same bytes: members' prompt caches depend on it.
 pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
@@ -38,18 +43,17 @@ pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<E
     let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
-    body.remove("bench");
-    body.remove("with");
-    if request.stream && !request.include_usage {
+    body.remove(&["bench"]);
+    body.remove(&["with"]);
+    if target.quirks.no_usage {
+        if body.remove(&["stream_options"]) {
+            notices.push(Notice::new("stream_options", "this server does not take it"));
+        }
+    } else if request.stream && !request.include_usage {
         body.set(&["stream_options", "include_usage"], "true");
     }
-    if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
-        && asked > limit
-    {
-        let field = request.spelling("max_output");
-        body.set(&[field], &limit.to_string());
-        notices.push(Notice::new(field, format!("cut from {asked} to {limit}, the most this model writes")));
-    }
+    bend(&mut body, request, target, &PLACES, &mut notices);
+    name_budget(&mut body, target.quirks);
     let body = body.into_bytes();
     Ok(Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore: Restore::default() })
 }
@@ -93,7 +97,9 @@ impl Serialize for Body<'_> {
             }
         }
         body.serialize_entry("stream", &true)?;
-        body.serialize_entry("stream_options", &UsageAsked { include_usage: true })?;
+        if !self.target.quirks.no_usage {
+            body.serialize_entry("stream_options", &UsageAsked { include_usage: true })?;
+        }
         for (name, value) in &self.options {
             body.serialize_entry(name, value)?;
         }

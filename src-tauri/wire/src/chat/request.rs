@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
     let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
+    let mut fields = json::root_and(&text, "messages")?;
     let root = Place::Root;
     refuse_legacy(&mut fields)?;
 
@@ -62,13 +62,12 @@ fn legacy(place: &Place<'_>, instead: &str) -> ApiError {
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let Some(raw) = fields.take("messages") else {
+    let Some(messages) = fields.take_objects("messages", place)? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "messages: expected a list with at least one message",
         ));
     };
-    let messages = json::objects(raw, place)?;
     if messages.is_empty() {
         return Err(ApiError::invalid(
             "missing_messages",

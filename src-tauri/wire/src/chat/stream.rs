@@ -42,18 +42,19 @@ impl ChunkWriter {
     }
 
     /// Nearly every chunk is one of these: it is written without building a value.
-    fn delta(&mut self, name: &'static str, value: impl Serialize) -> Vec<u8> {
+    fn delta(&mut self, name: &'static str, value: impl Serialize, out: &mut Vec<u8>) {
         let has_role = !std::mem::replace(&mut self.role_sent, true);
-        event(&DeltaChunk {
+        let chunk = DeltaChunk {
             id: &self.id,
             object: CHUNK,
             created: self.head.created,
             model: &self.head.model,
             choices: [DeltaChoice { index: 0, delta: Delta { has_role, name, value }, finish_reason: () }],
-        })
+        };
+        sse::write_json(out, None, &chunk);
     }
 
-    fn call(&mut self, start: &CallStart) -> Vec<u8> {
+    fn call(&mut self, start: &CallStart, out: &mut Vec<u8>) {
         self.calls.push(start.kind);
         let mut call = match start.kind {
             CallKind::Function => json!({
@@ -68,15 +69,15 @@ impl ChunkWriter {
         if let Some(seal) = &start.signature {
             call["extra_content"] = json!({ "google": { "thought_signature": seal.to_caller() } });
         }
-        self.delta("tool_calls", json!([call]))
+        self.delta("tool_calls", [call], out);
     }
 
-    fn arguments(&mut self, index: usize, delta: &str) -> Vec<u8> {
+    fn arguments(&mut self, index: usize, delta: &str, out: &mut Vec<u8>) {
         let call = match self.calls.get(index) {
             Some(CallKind::Custom) => json!({ "index": index, "custom": { "input": delta } }),
             _ => json!({ "index": index, "function": { "arguments": delta } }),
         };
-        self.delta("tool_calls", json!([call]))
+        self.delta("tool_calls", [call], out);
     }
 
     fn chunk(&self, choices: Value, more: Option<(&str, Value)>) -> Vec<u8> {
@@ -90,33 +91,27 @@ impl ChunkWriter {
 }
 
 impl EventEncoder for ChunkWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
         match event {
-            Event::Text(piece) => self.delta("content", piece),
-            Event::Refusal(piece) => self.delta("refusal", piece),
-            Event::Thinking(piece) => self.delta("reasoning_content", piece),
-            Event::ThinkingSignature(seal) => self.delta("reasoning_details", json!([signed(None, seal)])),
+            Event::Text(piece) => self.delta("content", piece, out),
+            Event::Refusal(piece) => self.delta("refusal", piece, out),
+            Event::Thinking(piece) => self.delta("reasoning_content", piece, out),
+            Event::ThinkingSignature(seal) => self.delta("reasoning_details", [signed(None, seal)], out),
             Event::Redacted { seal, id } => {
-                self.delta("reasoning_details", json!([redacted(seal, id.as_deref())]))
+                self.delta("reasoning_details", [redacted(seal, id.as_deref())], out);
             }
-            Event::CallStart(start) => self.call(start),
-            Event::CallArguments { index, delta } => self.arguments(*index, delta),
+            Event::CallStart(start) => self.call(start, out),
+            Event::CallArguments { index, delta } => self.arguments(*index, delta, out),
             Event::Image { media_type, data } => {
                 let url = format!("data:{media_type};base64,{data}");
-                self.delta("images", json!([{ "type": "image_url", "image_url": { "url": url } }]))
+                self.delta("images", json!([{ "type": "image_url", "image_url": { "url": url } }]), out);
             }
             Event::Vendor { dialect, raw, .. } if *dialect == Dialect::Chat => {
-                self.delta("annotations", json!([raw]))
+                self.delta("annotations", [raw], out);
             }
-            Event::Usage(usage) => {
-                self.usage.update(*usage);
-                Vec::new()
-            }
-            Event::Finish { reason, .. } => {
-                self.finish = *reason;
-                Vec::new()
-            }
-            Event::Vendor { .. } | Event::Model(_) | Event::CallEnd { .. } | Event::Error(_) => Vec::new(),
+            Event::Usage(usage) => self.usage.update(*usage),
+            Event::Finish { reason, .. } => self.finish = *reason,
+            Event::Vendor { .. } | Event::Model(_) | Event::CallEnd { .. } | Event::Error(_) => {}
         }
     }
 

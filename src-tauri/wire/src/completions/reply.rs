@@ -65,10 +65,8 @@ impl ChunkWriter {
         }
         event(&Value::Object(chunk))
     }
-}
 
-impl EventEncoder for ChunkWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
+    fn tell(&mut self, event: &Event) -> Vec<u8> {
         match event {
             Event::Text(piece) | Event::Refusal(piece) => return self.chunk(choice(piece, None), None),
             Event::Usage(usage) => self.usage.update(*usage),
@@ -76,6 +74,12 @@ impl EventEncoder for ChunkWriter {
             _ => {}
         }
         Vec::new()
+    }
+}
+
+impl EventEncoder for ChunkWriter {
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
+        out.extend(self.tell(event));
     }
 
     fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {

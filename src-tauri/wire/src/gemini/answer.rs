@@ -32,6 +32,10 @@ impl reading::Answer for Answer {
         self.read_value(value, out).map(|()| Step::GoOn)
     }
 
+    fn piece(&mut self, text: &str, out: &mut Vec<Event>) -> bool {
+        self.read_piece(text, out)
+    }
+
     fn has_begun(&self) -> bool {
         self.begun
     }
@@ -58,19 +62,10 @@ impl Answer {
         }
         // Google's own coding tools wrap each chunk.
         let value = value.get("response").filter(|inner| inner.is_object()).unwrap_or(value);
-        let model = field(value, "modelVersion").and_then(Value::as_str).unwrap_or_default();
-        if !model.is_empty() && model != self.model {
-            model.clone_into(&mut self.model);
-            out.push(Event::Model(model.to_owned()));
-        }
+        self.tell_model(field(value, "modelVersion").and_then(Value::as_str).unwrap_or_default(), out);
         // Before the candidates: one of them may end the turn with an error.
-        if let Some(counts) = field(value, "usageMetadata").filter(|counts| counts.is_object()) {
-            let mut usage = self.usage;
-            usage.update(wire_usage::read(counts));
-            if usage != self.usage {
-                self.usage = usage;
-                out.push(Event::Usage(usage));
-            }
+        if let Some(counts) = field(value, "usageMetadata") {
+            self.count(counts, out);
         }
         let blocked = field(value, "promptFeedback").and_then(|feedback| field(feedback, "blockReason"));
         if blocked.is_some_and(Value::is_string) {
@@ -84,10 +79,34 @@ impl Answer {
         Ok(())
     }
 
-    fn read_candidate(&mut self, candidate: &Value, out: &mut Vec<Event>) -> Result<(), UpstreamError> {
+    pub(super) fn tell_model(&mut self, model: &str, out: &mut Vec<Event>) {
+        if !model.is_empty() && model != self.model {
+            model.clone_into(&mut self.model);
+            out.push(Event::Model(model.to_owned()));
+        }
+    }
+
+    pub(super) fn count(&mut self, counts: &Value, out: &mut Vec<Event>) {
+        if !counts.is_object() {
+            return;
+        }
+        let mut usage = self.usage;
+        usage.update(wire_usage::read(counts));
+        if usage != self.usage {
+            self.usage = usage;
+            out.push(Event::Usage(usage));
+        }
+    }
+
+    /// A candidate begins: whether it is the one that is followed.
+    pub(super) fn follows(&mut self, index: Option<u64>) -> bool {
         self.begun = true;
-        let index = candidate.get("index").and_then(Value::as_u64).unwrap_or(0);
-        if *self.candidate.get_or_insert(index) != index {
+        let index = index.unwrap_or(0);
+        *self.candidate.get_or_insert(index) == index
+    }
+
+    fn read_candidate(&mut self, candidate: &Value, out: &mut Vec<Event>) -> Result<(), UpstreamError> {
+        if !self.follows(candidate.get("index").and_then(Value::as_u64)) {
             return Ok(());
         }
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array).map(Vec::as_slice);

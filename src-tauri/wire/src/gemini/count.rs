@@ -40,11 +40,11 @@ impl TokenCount for Count {
         inner.set(&["model"], &name);
         let mut outer = Body::new(text.as_bytes())?;
         outer.set(&[field], &String::from_utf8_lossy(&inner.into_bytes()));
-        if json::root(&text)?.get("model").is_some() {
+        if outer.has("model") {
             outer.set(&["model"], &name);
         }
-        outer.remove("bench");
-        outer.remove("with");
+        outer.remove(&["bench"]);
+        outer.remove(&["with"]);
         Ok(Encoded { path, body: outer.into_bytes(), ..encoded })
     }
 

@@ -11,9 +11,11 @@ use crate::{
     format::Encoded,
     json,
     model::{Content, Form, Request, Target},
-    notice::Notice,
     prepare::{Prepared, prepare},
-    relay,
+    relay::{
+        self,
+        bend::{Places, bend},
+    },
     restore::Restore,
 };
 use node::Node;
@@ -37,23 +39,15 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 /// The caller's body; the model and the form of the reply are in the path.
 pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let text = json::text_of(body)?;
-    let names_model = json::root(&text)?.get("model").is_some();
     let unmarked = seal::unmarked(&text, marked(request, target));
     let mut body = relay::Body::new(unmarked.as_deref().unwrap_or(&text).as_bytes())?;
     let mut notices = Vec::new();
-    if names_model {
+    if body.has("model") {
         body.set(&["model"], &serde_json::Value::from(full_name(&target.served)).to_string());
     }
-    body.remove("bench");
-    body.remove("with");
-    if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
-        && asked > limit
-    {
-        let field = request.spelling("max_output");
-        let path: Vec<&str> = field.split('.').collect();
-        body.set(&path, &limit.to_string());
-        notices.push(Notice::new(field, format!("cut from {asked} to {limit}, the most this model writes")));
-    }
+    body.remove(&["bench"]);
+    body.remove(&["with"]);
+    bend(&mut body, request, target, &Places::default(), &mut notices);
     let path = path(&target.served, method(request.form));
     Ok(Encoded { path, headers: Vec::new(), body: body.into_bytes(), notices, restore: Restore::default() })
 }

@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) fn decode(body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
     let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
+    let mut fields = json::root_and(&text, "contents")?;
     let mut request = Request {
         dialect: Dialect::Gemini,
         form: route.form,
@@ -60,13 +60,12 @@ fn system(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError
 
 fn contents(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("contents");
-    let Some(raw) = fields.take("contents") else {
+    let Some(contents) = fields.take_objects("contents", place)? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "contents: expected a list with at least one content",
         ));
     };
-    let contents = json::objects(raw, place)?;
     if contents.is_empty() {
         return Err(ApiError::invalid(
             "missing_messages",

@@ -68,10 +68,8 @@ impl ChunkWriter {
         }
         out
     }
-}
 
-impl EventEncoder for ChunkWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
+    fn tell(&mut self, event: &Event) -> Vec<u8> {
         let was_thought = std::mem::replace(&mut self.in_thought, matches!(event, Event::Thinking(_)));
         match event {
             Event::Text(text) | Event::Refusal(text) => self.part(said(text)),
@@ -124,6 +122,12 @@ impl EventEncoder for ChunkWriter {
             Event::Redacted { seal, id } => self.part(redacted(seal, id.as_deref())),
             Event::Vendor { .. } | Event::Model(_) | Event::Error(_) => Vec::new(),
         }
+    }
+}
+
+impl EventEncoder for ChunkWriter {
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
+        out.extend(self.tell(event));
     }
 
     /// There are no comments in an array, and clients of events count chunks.

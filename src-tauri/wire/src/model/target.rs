@@ -62,8 +62,16 @@ pub struct Quirks {
     pub developer: bool,
     /// Takes the output budget as `max_completion_tokens` and refuses `max_tokens`.
     pub completion_budget: bool,
+    /// Takes the output budget as `max_tokens` and refuses `max_completion_tokens`.
+    pub plain_budget: bool,
     /// Samples as it likes: refuses `temperature`, `top_p`, penalties and their like.
     pub own_sampling: bool,
+    /// Refuses to be told how much to think.
+    pub no_effort: bool,
+    /// Refuses to be told whether to call tools side by side.
+    pub no_parallel: bool,
+    /// Refuses to be asked for the count of tokens (`stream_options`).
+    pub no_usage: bool,
 }
 
 /// How much a member of the Anthropic dialect should think.

@@ -31,6 +31,10 @@ impl reading::Answer for Answer {
         self.read_value(value, out)
     }
 
+    fn piece(&mut self, text: &str, out: &mut Vec<Event>) -> bool {
+        self.read_piece(text, out)
+    }
+
     fn has_begun(&self) -> bool {
         self.begun
     }
@@ -69,12 +73,8 @@ impl Answer {
         if let Some(error) = failure::inside(value) {
             return Err(error);
         }
-        if let Some(model) = value.get("model").and_then(Value::as_str)
-            && !model.is_empty()
-            && model != self.model
-        {
-            self.model = model.to_owned();
-            out.push(Event::Model(model.to_owned()));
+        if let Some(model) = value.get("model").and_then(Value::as_str) {
+            self.tell_model(model, out);
         }
         self.begun |= ["message", "response", "done"].iter().any(|name| value.get(name).is_some());
         // `/api/generate` has the message's fields at the top, and its text under a name of its own.
@@ -95,6 +95,17 @@ impl Answer {
             Some(_) => Some(Finish::Stop),
         };
         Ok(Step::Done)
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.begun = true;
+    }
+
+    pub(super) fn tell_model(&mut self, model: &str, out: &mut Vec<Event>) {
+        if !model.is_empty() && model != self.model {
+            model.clone_into(&mut self.model);
+            out.push(Event::Model(model.to_owned()));
+        }
     }
 
     fn read_message(&mut self, message: &Value, out: &mut Vec<Event>) {

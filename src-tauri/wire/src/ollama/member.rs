@@ -5,7 +5,7 @@ mod turn;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{RULES, options::BUDGET};
+use super::RULES;
 use crate::{
     error::ApiError,
     format::Encoded,
@@ -14,7 +14,10 @@ use crate::{
     notice::Notice,
     prepare::{Prepared, prepare},
     raw::Raw,
-    relay,
+    relay::{
+        self,
+        bend::{Places, bend},
+    },
     restore::Restore,
 };
 
@@ -36,15 +39,9 @@ pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<E
     let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
-    body.remove("bench");
-    body.remove("with");
-    if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
-        && asked > limit
-    {
-        body.set(&["options", BUDGET], &limit.to_string());
-        let words = format!("cut from {asked} to {limit}, the most this model writes");
-        notices.push(Notice::new(request.spelling("max_output"), words));
-    }
+    body.remove(&["bench"]);
+    body.remove(&["with"]);
+    bend(&mut body, request, target, &Places::default(), &mut notices);
     let path = if request.form == Form::Generate { GENERATE } else { CHAT };
     let (headers, restore) = (Vec::new(), Restore::default());
     Ok(Encoded { path: path.to_owned(), headers, body: body.into_bytes(), notices, restore })

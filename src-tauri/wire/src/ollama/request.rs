@@ -16,9 +16,12 @@ pub const NOTHING_ASKED: &str = "nothing_asked";
 
 pub(super) fn decode(body: &[u8], form: Form) -> Result<Request, ApiError> {
     let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
     let root = Place::Root;
     let form = if form == Form::Generate { form } else { Form::Usual };
+    let mut fields = match form {
+        Form::Generate => json::root(&text)?,
+        _ => json::root_and(&text, "messages")?,
+    };
 
     // The dialect streams unless told otherwise, and its last line always counts.
     let mut request =
@@ -80,7 +83,7 @@ fn read_prompt(fields: &mut Object<'_>, request: &mut Request) -> Result<(), Api
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let messages = fields.take("messages").map(|raw| json::objects(raw, place)).transpose()?;
+    let messages = fields.take_objects("messages", place)?;
     let messages = messages.unwrap_or_default();
     if messages.is_empty() {
         return Err(ApiError::invalid(NOTHING_ASKED, "messages: expected a list with at least one message"));

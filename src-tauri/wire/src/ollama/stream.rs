@@ -43,10 +43,8 @@ impl LineWriter {
         self.called += 1;
         self.say(&Said { calls: vec![call], ..Said::default() })
     }
-}
 
-impl EventEncoder for LineWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
+    fn tell(&mut self, event: &Event) -> Vec<u8> {
         match event {
             Event::Text(text) | Event::Refusal(text) => {
                 self.say(&Said { text: text.clone(), ..Said::default() })
@@ -79,6 +77,12 @@ impl EventEncoder for LineWriter {
             | Event::Model(_)
             | Event::Error(_) => Vec::new(),
         }
+    }
+}
+
+impl EventEncoder for LineWriter {
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
+        out.extend(self.tell(event));
     }
 
     fn keep_alive(&mut self, _silence: Silence) -> Vec<u8> {

@@ -37,13 +37,7 @@ impl<A: Answer> EventDecoder for Body<A> {
         if matches!(self.state, State::Ended) {
             return;
         }
-        self.size += bytes.len();
-        if self.size > MAX_REPLY {
-            self.state = State::Ended;
-            let limit = MAX_REPLY / (1024 * 1024);
-            out.push(Event::Error(failure::fault(Class::Other, format!("the reply is over {limit} MiB"))));
-            return;
-        }
+        self.pass_over(bytes.len(), out);
         match &mut self.state {
             State::Unknown => self.start(bytes, out),
             State::Bom(held) => {
@@ -68,6 +62,15 @@ impl<A: Answer> EventDecoder for Body<A> {
             State::Whole(body) => body.extend_from_slice(bytes),
             State::Page(page) => page.extend_from_slice(&bytes[..bytes.len().min(MAX_PAGE - page.len())]),
             State::Ended => {}
+        }
+    }
+
+    fn pass_over(&mut self, bytes: usize, out: &mut Vec<Event>) {
+        self.size += bytes;
+        if self.size > MAX_REPLY && !matches!(self.state, State::Ended) {
+            self.state = State::Ended;
+            let limit = MAX_REPLY / (1024 * 1024);
+            out.push(Event::Error(failure::fault(Class::Other, format!("the reply is over {limit} MiB"))));
         }
     }
 

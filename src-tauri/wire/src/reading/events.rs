@@ -99,6 +99,9 @@ impl<A: Answer> EventStream<A> {
                 Err(_) => failure::plain(rest),
             });
         }
+        if self.answer.piece(rest, out) {
+            return Ok(Step::GoOn);
+        }
         // Almost always one value. Frames that were glued together or lost their blank line hold several.
         while !rest.is_empty() {
             if is_done(rest) {

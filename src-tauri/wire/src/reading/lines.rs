@@ -79,6 +79,9 @@ impl<A: Answer> LineStream<A> {
             whole.push('\n');
             return Ok(Step::GoOn);
         }
+        if self.answer.piece(line, out) {
+            return Ok(Step::GoOn);
+        }
         let Some(value) = value_of::<A>(line) else {
             if matches!(line, "{" | "[") && !self.answer.has_begun() {
                 self.whole = Some(line.to_owned());

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::Value;
 
+use super::plain::says;
 use crate::{model::Request, sse};
 
 const DONE: &str = "[DONE]";
@@ -20,6 +22,8 @@ pub(super) struct Last {
     done: bool,
     /// A blank line closed what went on last.
     closed: bool,
+    mark: Finder<'static>,
+    counts: Finder<'static>,
 }
 
 /// As the member's own chunks have it.
@@ -39,6 +43,8 @@ impl Last {
             head: None,
             done: false,
             closed: true,
+            mark: Finder::new(DONE),
+            counts: Finder::new("\"usage\""),
         }
     }
 
@@ -51,7 +57,7 @@ impl Last {
         if self.head.is_none() {
             self.head = data(&event).and_then(|data| serde_json::from_str(data).ok());
         }
-        let is_unasked = !self.usage && holds(&event, b"\"usage\"") && is_usage(&event);
+        let is_unasked = !self.usage && says(&event, &self.counts) && is_usage(&event);
         (!is_unasked).then_some(event)
     }
 
@@ -90,7 +96,7 @@ impl Last {
 
     /// The event without the end mark, which may stand in an event of its own or have lost the blank line before it.
     fn without_mark<'e>(&mut self, event: &'e [u8]) -> Option<Cow<'e, [u8]>> {
-        if memchr::memmem::find(event, DONE.as_bytes()).is_none() {
+        if self.mark.find(event).is_none() {
             return Some(Cow::Borrowed(event));
         }
         let mut kept = Vec::with_capacity(event.len());
@@ -117,10 +123,6 @@ fn data(event: &[u8]) -> Option<&str> {
     let mut lines = event.split(|byte| matches!(byte, b'\n' | b'\r'));
     let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
     std::str::from_utf8(data).ok()
-}
-
-fn holds(event: &[u8], field: &[u8]) -> bool {
-    memchr::memmem::find(event, field).is_some()
 }
 
 /// Whether a chunk tells usage and has no choices.

@@ -124,11 +124,14 @@ impl PublicEvents {
 /// Whether an event of a stream is of the public protocol: by its name, else by its data's `type`.
 pub(super) fn is_public(event_bytes: &[u8], is_public: fn(&str) -> bool) -> bool {
     let (mut event, mut data) = ("", None);
-    for line in event_bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
-        let Ok(line) = std::str::from_utf8(line) else { continue };
-        if let Some(name) = line.strip_prefix("event:") {
-            event = name.trim();
-        } else if let Some(text) = line.strip_prefix("data:") {
+    let mut rest = event_bytes;
+    while !rest.is_empty() {
+        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let line = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        if let Some(name) = line.strip_prefix(b"event:") {
+            event = std::str::from_utf8(name).map_or(event, str::trim);
+        } else if let Some(text) = line.strip_prefix(b"data:") {
             data = data.or(Some(text));
         }
     }
@@ -140,6 +143,6 @@ pub(super) fn is_public(event_bytes: &[u8], is_public: fn(&str) -> bool) -> bool
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
     }
-    let typed = data.and_then(|data| serde_json::from_str::<Typed<'_>>(data).ok());
+    let typed = data.and_then(|data| serde_json::from_slice::<Typed<'_>>(data).ok());
     typed.is_none_or(|typed| is_public(&typed.kind))
 }

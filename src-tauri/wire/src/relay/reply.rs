@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     Body, ModelName,
     last::Last,
+    plain::Search,
     public,
     units::{Framing, Unit, Units},
 };
@@ -20,6 +21,7 @@ use crate::{
 /// One streamed reply: its bytes go on as they came, but for the name of the model, private events, and what comes
 /// last. It is read on the side: what cannot be read goes on all the same.
 pub struct Relay {
+    dialect: Dialect,
     units: Units,
     passing: Passing,
 }
@@ -29,6 +31,7 @@ impl Relay {
     pub fn new(request: &Request, member: Member) -> Relay {
         let format = format(request.dialect);
         Relay {
+            dialect: request.dialect,
             units: Units::default(),
             passing: Passing {
                 decoder: restore(request, member).over(format.decoder()),
@@ -37,6 +40,7 @@ impl Relay {
                 last: (request.dialect == Dialect::Chat).then(|| Last::new(request)),
                 went_on: true,
                 dropped: 0,
+                plain: None,
             },
         }
     }
@@ -72,8 +76,11 @@ impl Relay {
         }
     }
 
-    /// From here on pieces of text and thinking need not be told: only calls, seals, usage, the model, and the end.
-    pub fn only_what_counts(&mut self) {}
+    /// From here on pieces of text and thinking need not be told (some still are): only calls, seals, usage, the
+    /// model, and the end.
+    pub fn only_what_counts(&mut self) {
+        self.passing.plain = format(self.dialect).plain_pieces().map(Search::new);
+    }
 
     /// As [`EventDecoder::may_end`].
     pub fn may_end(&self) -> bool {
@@ -115,6 +122,8 @@ struct Passing {
     names: ModelName,
     /// What a chat stream ends with.
     last: Option<Last>,
+    /// What need not be read any more.
+    plain: Option<Search>,
     /// Whether the event before went on.
     went_on: bool,
     dropped: u32,
@@ -122,40 +131,42 @@ struct Passing {
 
 impl Passing {
     fn pass(&mut self, unit: Unit<'_>, events: &mut Vec<Event>, out: &mut Vec<u8>) {
-        let bytes = match unit {
+        let (bytes, is_familiar) = match unit {
             Unit::Event(bytes) => {
-                self.went_on = self.event(bytes, out);
-                bytes
+                let passed = self.event(bytes, out);
+                self.went_on = passed.is_some();
+                (bytes, passed.unwrap_or_default())
             }
-            Unit::Line(bytes) => {
-                self.names.push_to(bytes, out);
-                bytes
-            }
+            Unit::Line(bytes) => (bytes, self.names.whole_to(bytes, false, out)),
             Unit::Loose { bytes, follows } => {
                 if !follows || self.went_on {
                     out.extend_from_slice(bytes);
                 }
-                bytes
+                (bytes, false)
             }
         };
-        self.decoder.push(bytes, events);
+        match &self.plain {
+            Some(plain) if is_familiar && plain.is_plain(bytes) => {
+                self.decoder.pass_over(bytes.len(), events)
+            }
+            _ => self.decoder.push(bytes, events),
+        }
     }
 
-    /// Whether it went on.
-    fn event(&mut self, event: &[u8], out: &mut Vec<u8>) -> bool {
+    /// Whether it names the same model as events before it, or none; `None` when it does not go on.
+    fn event(&mut self, event: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         if let Some(is_public) = self.is_public
             && !public::is_public(event, is_public)
         {
             self.dropped += 1;
-            return false;
+            return None;
         }
         match &mut self.last {
-            Some(last) => match last.goes_on(event) {
-                Some(event) => self.names.push_to(&event, out),
-                None => return false,
-            },
-            None => self.names.push_to(event, out),
+            Some(last) => {
+                let event = last.goes_on(event)?;
+                Some(self.names.whole_to(&event, true, out))
+            }
+            None => Some(self.names.whole_to(event, true, out)),
         }
-        true
     }
 }

@@ -33,6 +33,11 @@ impl Scanner {
         self.broken = false;
     }
 
+    /// Whether what is fed next stands at the beginning.
+    pub fn is_fresh(&self) -> bool {
+        self.stack.is_empty() && !self.broken
+    }
+
     /// Whether the text has turned out to be no JSON.
     pub fn is_broken(&self) -> bool {
         self.broken
@@ -126,7 +131,7 @@ impl Scanner {
 }
 
 /// Past the closing quote of the string that begins at `at`.
-fn string_end(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut end = at + 1;
     loop {
         end += memchr::memchr2(b'"', b'\\', text.get(end..)?)?;

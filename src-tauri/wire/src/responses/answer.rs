@@ -71,6 +71,10 @@ impl reading::Answer for Answer {
         self.event(kind, value, out)
     }
 
+    fn piece(&mut self, text: &str, out: &mut Vec<Event>) -> bool {
+        self.read_piece(text, out)
+    }
+
     fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -221,7 +225,18 @@ impl Answer {
         out.extend(item::opaque(item));
     }
 
-    fn say(&mut self, kind: &'static str, place: u64, part: u64, text: &str, out: &mut Vec<Event>) {
+    pub(super) fn begin(&mut self) {
+        self.has_begun = true;
+    }
+
+    pub(super) fn say(
+        &mut self,
+        kind: &'static str,
+        place: u64,
+        part: u64,
+        text: &str,
+        out: &mut Vec<Event>,
+    ) {
         // Servers that stream both say the same twice.
         if text.is_empty() || (kind == "reasoning" && self.said.any(place, "summary")) {
             return;

@@ -1,5 +1,6 @@
 //! A reply to a caller, event by event.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -123,15 +124,18 @@ impl EventWriter {
         let Open::Message { place, done, part: Some(part) } = &mut self.open else { return };
         part.words.push_str(piece);
         let (place, index) = (*place, done.len());
-        let id = item_id(&self.head, "msg", place);
-        let mut fields = json!({
-            "item_id": id, "output_index": place, "content_index": index, "delta": piece
-        });
-        if is_refusal {
-            return self.send("response.refusal.delta", fields, out);
-        }
-        fields["logprobs"] = json!([]);
-        self.send("response.output_text.delta", fields, out);
+        let kind = if is_refusal { "response.refusal.delta" } else { "response.output_text.delta" };
+        let event = TextDelta {
+            kind,
+            sequence_number: self.number,
+            item_id: item_id(&self.head, "msg", place),
+            output_index: place,
+            content_index: index,
+            delta: piece,
+            logprobs: (!is_refusal).then_some([]),
+        };
+        self.number += 1;
+        sse::write_json(out, Some(kind), &event);
     }
 
     fn open_part(&mut self, is_refusal: bool, out: &mut Vec<u8>) {
@@ -285,51 +289,62 @@ impl EventWriter {
     }
 }
 
+/// Nearly every event is one of these: it is written without building a value.
+#[derive(Serialize)]
+struct TextDelta<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    sequence_number: u64,
+    item_id: String,
+    output_index: usize,
+    content_index: usize,
+    delta: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<[(); 0]>,
+}
+
 fn part_of(words: &str) -> (&'static str, Value) {
     ("part", json!({ "type": "summary_text", "text": words }))
 }
 
 impl EventEncoder for EventWriter {
-    fn event(&mut self, event: &Event) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn event_to(&mut self, event: &Event, out: &mut Vec<u8>) {
         match event {
             Event::Usage(usage) => {
-                self.usage.update(*usage);
-                return out;
+                return self.usage.update(*usage);
             }
             Event::Finish { reason, .. } => {
                 self.finish = *reason;
-                return out;
+                return;
             }
-            Event::Model(_) | Event::Error(_) => return out,
-            Event::Vendor { dialect, .. } if *dialect != Dialect::Responses => return out,
-            _ => self.start(&mut out),
+            Event::Model(_) | Event::Error(_) => return,
+            Event::Vendor { dialect, .. } if *dialect != Dialect::Responses => return,
+            _ => self.start(out),
         }
         match event {
-            Event::Text(piece) => self.say(piece, false, &mut out),
-            Event::Refusal(piece) => self.say(piece, true, &mut out),
-            Event::Thinking(piece) => self.think(piece, &mut out),
+            Event::Text(piece) => self.say(piece, false, out),
+            Event::Refusal(piece) => self.say(piece, true, out),
+            Event::Thinking(piece) => self.think(piece, out),
             Event::ThinkingSignature(seal) => {
                 let sealed = seals::signature(seal);
-                if !self.seal(Some(sealed.clone()), &mut out) {
-                    self.whole("rs", |id| reply::reasoning(id, "", Some(sealed)), &mut out);
+                if !self.seal(Some(sealed.clone()), out) {
+                    self.whole("rs", |id| reply::reasoning(id, "", Some(sealed)), out);
                 }
             }
             Event::Redacted { seal, id: own } => {
-                if !self.seal(Some(seal.to_caller()), &mut out) {
-                    self.whole("rs", |id| reply::redacted(id, seal, own.as_deref()), &mut out);
+                if !self.seal(Some(seal.to_caller()), out) {
+                    self.whole("rs", |id| reply::redacted(id, seal, own.as_deref()), out);
                 }
             }
-            Event::CallStart(start) => self.call(start, &mut out),
-            Event::CallArguments { index, delta } => self.arguments(*index, delta, &mut out),
-            Event::CallEnd { index } => self.end_call(*index, &mut out),
+            Event::CallStart(start) => self.call(start, out),
+            Event::CallArguments { index, delta } => self.arguments(*index, delta, out),
+            Event::CallEnd { index } => self.end_call(*index, out),
             Event::Image { media_type, data } => {
-                self.whole("ig", |id| reply::image_item(id, media_type, data), &mut out);
+                self.whole("ig", |id| reply::image_item(id, media_type, data), out);
             }
-            Event::Vendor { raw, .. } => self.whole("", |_| raw.value(), &mut out),
+            Event::Vendor { raw, .. } => self.whole("", |_| raw.value(), out),
             Event::Usage(_) | Event::Finish { .. } | Event::Model(_) | Event::Error(_) => {}
         }
-        out
     }
 
     /// A client's idle timer may not count comments, but it counts an event.

@@ -18,6 +18,7 @@ mod ollama_asked;
 mod properties;
 mod quirks;
 mod redaction;
+mod refusals;
 mod relays;
 mod replies;
 mod requests;

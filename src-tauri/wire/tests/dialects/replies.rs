@@ -228,7 +228,7 @@ fn bodies_that_are_no_reply() {
         ("{}", "error Other: {}"),
         ("[]", "error Other: []"),
         (r#"{"detail":"Not Found"}"#, "error Other: Not Found"),
-        (r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, "error Other: field required"),
+        (r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, "error Other: body: field required"),
         (
             r#"{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError","code":404}"#,
             "error NotFound: The model `x` does not exist.",

@@ -14,6 +14,7 @@ mod listed;
 mod members;
 mod ollama;
 mod reads;
+mod refused;
 mod requests;
 mod responses;
 mod tools;
@@ -28,6 +29,7 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(anthropic::trials());
     trials.extend(reads::trials());
+    trials.extend(refused::trials());
     trials.extend(requests::trials());
     trials.extend(failures::trials());
     trials.extend(framing::trials());

@@ -1,8 +1,8 @@
 //! What the gateway costs: added latency, memory, cold start, beside nginx and the direct call; what a panel takes
-//! beyond its slowest seat; and what a long record costs.
+//! beyond its slowest seat; what a routed turn takes beside a plain proxy; and what a long record costs.
 //!
-//! `bench-load gateway PANELS ROUNDS` and `bench-load records CALLS`, with the program under test in `$BENCH_BIN`;
-//! `cargo xtask bench` starts it so.
+//! `bench-load gateway PANELS ROUNDS`, `bench-load route` and `bench-load records CALLS`, with the program under test
+//! in `$BENCH_BIN`; `cargo xtask bench` starts it so.
 //! Everything runs on this machine over loopback, a bounded number of times. Machines are noisy, so the ways are
 //! interleaved, and medians and ratios are what to read.
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
@@ -14,9 +14,11 @@ mod nginx;
 mod numbers;
 mod process;
 mod records;
+mod route;
 mod seats;
 
 use bench_tests::{Scenario, Upstream, upstream::answers};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::{nginx::Nginx, numbers::megabytes};
 
@@ -26,17 +28,28 @@ const MEMBERS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 const ANSWER: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
      eighteen nineteen twenty";
 
-const USAGE: &str = "usage: bench-load gateway PANELS ROUNDS | bench-load records CALLS";
+const USAGE: &str = "usage: bench-load gateway PANELS ROUNDS | bench-load route | bench-load records CALLS";
 
-#[tokio::main]
-async fn main() {
+fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u32>().ok()).expect(USAGE);
     match words.first().map(String::as_str) {
-        Some("gateway") => gateway(number(1), number(2)).await,
-        Some("records") => records::measure(number(1).into()).await,
+        Some("gateway") => threads().block_on(gateway(number(1), number(2))),
+        Some("records") => threads().block_on(records::measure(number(1).into())),
+        Some("route") => one_thread().block_on(route::measure()),
+        // What `route` asks, started by it.
+        Some("upstream") => one_thread().block_on(route::upstream::serve()),
         _ => println!("{USAGE}"),
     }
+}
+
+fn threads() -> Runtime {
+    Runtime::new().expect("threads to run on")
+}
+
+/// A load that shares a core with what it measures.
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a thread to run on")
 }
 
 async fn gateway(panels: u32, rounds: u32) {

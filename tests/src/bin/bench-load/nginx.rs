@@ -8,8 +8,12 @@ use tokio::process::{Child, Command};
 
 use crate::process;
 
+/// Before a path: the request goes on as it comes, and is not read to its end first.
+pub const UNBUFFERED: &str = "/unbuffered";
+
 pub struct Nginx {
     pub http: Http,
+    port: u16,
     child: Child,
     _folder: TempDir,
 }
@@ -24,7 +28,11 @@ impl Nginx {
         let (mut command, folder) = configured(port, upstream.trim_start_matches("http://"));
         let child = command.spawn().expect("nginx starts");
         eventually("nginx to answer", || process::is_healthy(port)).await;
-        Some(Nginx { http: Http::new(&format!("http://127.0.0.1:{port}")), child, _folder: folder })
+        Some(Nginx { http: Http::new(&format!("http://127.0.0.1:{port}")), port, child, _folder: folder })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     pub fn pid(&self) -> u32 {
@@ -60,18 +68,22 @@ pub fn free_port() -> u16 {
 fn configured(port: u16, upstream: &str) -> (Command, TempDir) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let configuration = format!(
-        "daemon off; worker_processes 1; pid nginx.pid; error_log error.log;
-events {{ worker_connections 256; }}
+        "daemon off; worker_processes 1; worker_rlimit_nofile 4096; pid nginx.pid; error_log error.log;
+events {{ worker_connections 2048; }}
 http {{
-  access_log off; keepalive_requests 1000000;
+  access_log off; keepalive_requests 1000000; client_max_body_size 0; client_body_buffer_size 4m;
   client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi;
   scgi_temp_path scgi;
-  upstream mock {{ server {upstream}; keepalive 16; keepalive_requests 1000000; }}
+  upstream mock {{ server {upstream}; keepalive 128; keepalive_requests 1000000; }}
   server {{
     listen 127.0.0.1:{port};
     location = /health {{ return 200; }}
     location / {{
       proxy_pass http://mock; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_buffering off;
+    }}
+    location {UNBUFFERED}/ {{
+      proxy_pass http://mock/; proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_buffering off;
+      proxy_request_buffering off;
     }}
   }}
 }}

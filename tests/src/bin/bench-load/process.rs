@@ -1,7 +1,7 @@
 //! Processes from outside: how much memory they hold, how fast they are there.
 
 use std::{
-    fs,
+    fmt, fs,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -23,13 +23,39 @@ const STARTS: usize = 15;
 
 /// Resident memory of a process and its children, in bytes. Linux only: 0 elsewhere.
 pub fn resident(pid: u32) -> u64 {
+    memory(pid, "VmRSS:")
+}
+
+/// The most that was resident since it started.
+pub fn most_resident(pid: u32) -> u64 {
+    memory(pid, "VmHWM:")
+}
+
+/// Time that a process and its children have run on any core.
+pub fn run_time(pid: u32) -> Duration {
+    let of_thread = |folder: fs::DirEntry| {
+        let said = fs::read_to_string(folder.path().join("schedstat")).unwrap_or_default();
+        said.split_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0)
+    };
+    let threads =
+        tree(pid).into_iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten();
+    Duration::from_nanos(threads.flatten().map(of_thread).sum())
+}
+
+/// A process and its children, and theirs.
+pub fn tree(pid: u32) -> Vec<u32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let below: u64 = children.split_whitespace().filter_map(|child| child.parse().ok()).map(resident).sum();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let own = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    own.unwrap_or_default() * 1024 + below
+    let below = children.split_whitespace().filter_map(|child| child.parse().ok()).flat_map(tree);
+    std::iter::once(pid).chain(below).collect()
+}
+
+fn memory(pid: u32, field: &str) -> u64 {
+    let of_process = |pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)?.trim().strip_suffix(" kB"));
+        line.and_then(|size| size.parse::<u64>().ok()).unwrap_or_default() * 1024
+    };
+    tree(pid).into_iter().map(of_process).sum()
 }
 
 /// `bench serve` on a data folder that is set up.
@@ -39,8 +65,25 @@ pub fn serve(home: &Home, port: u16) -> (Command, Option<TempDir>) {
     (command, None)
 }
 
-/// Starts a server again and again: the median, least and most of the milliseconds to its first 200.
-pub async fn cold_starts(start: impl Fn(u16) -> (Command, Option<TempDir>)) -> String {
+/// Milliseconds to the first 200, of some starts.
+pub struct Starts(Vec<f64>);
+
+impl Starts {
+    pub fn median(&self) -> f64 {
+        median(&self.0)
+    }
+}
+
+impl fmt::Display for Starts {
+    /// The median, the least and the most.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (least, most) = (percentile(&self.0, 0.0), percentile(&self.0, 1.0));
+        write!(formatter, "{:>9.1}{least:>9.1}{most:>9.1}", self.median())
+    }
+}
+
+/// Starts a server again and again.
+pub async fn cold_starts(start: impl Fn(u16) -> (Command, Option<TempDir>)) -> Starts {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
         let port = free_port();
@@ -55,7 +98,7 @@ pub async fn cold_starts(start: impl Fn(u16) -> (Command, Option<TempDir>)) -> S
         terminate(child.id().expect("it runs"));
         child.wait().await.expect("it ends");
     }
-    format!("{:>9.1}{:>9.1}{:>9.1}", median(&times), percentile(&times, 0.0), percentile(&times, 1.0))
+    Starts(times)
 }
 
 /// Whether `/health` answers 200 now.

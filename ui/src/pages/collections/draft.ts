@@ -1,6 +1,15 @@
-import type { CollectionView, SaveCollection } from '../../host/gen';
+import type { CollectionView, Facts, SaveCollection } from '../../host/gen';
 import { s } from '../../strings/en';
-import { COLLECTION_NAME, length, MAX_DESCRIPTION, MAX_TAG, MAX_TAGS, tagsOf } from '../../text/rules';
+import {
+  COLLECTION_NAME,
+  length,
+  MAX_DESCRIPTION,
+  MAX_TAG,
+  MAX_TAGS,
+  tagsOf,
+  wholeWithin,
+  within,
+} from '../../text/rules';
 
 /** A collection as it stands in the form. */
 export interface Draft {
@@ -13,6 +22,10 @@ export interface Draft {
   reply: string;
   /** Empty is automatic. */
   merger: string;
+  /** As they are typed: how many, in percent, tokens a day. */
+  shadow: string;
+  shadow_share: string;
+  shadow_tokens: string;
 }
 
 export type Errors = Partial<Record<keyof Draft, string>>;
@@ -27,6 +40,9 @@ export function draftOf(was: CollectionView | null): Draft {
     when_too_large: was?.when_too_large ?? 'refuse',
     reply: was?.reply ?? 'all',
     merger: was?.merger ?? '',
+    shadow: String(was?.shadow ?? 0),
+    shadow_share: String(Number(((was?.shadow_share ?? 1) * 100).toFixed(4))),
+    shadow_tokens: String(was?.shadow_tokens ?? 0),
   };
 }
 
@@ -43,11 +59,37 @@ export function check(draft: Draft, was: string | null, taken: readonly string[]
   else if (long) errors.tags = s.collections.error.tag(long);
   if (draft.members.length === 0) errors.members = s.collections.error.members;
   else if (draft.members.length > cap) errors.members = s.collections.error.cap(cap);
+  if (hasShadows(draft)) {
+    if (within(draft.shadow_share, 0, 100) === null) errors.shadow_share = s.route.collection.percent;
+    if (wholeWithin(draft.shadow_tokens, 0, Number.MAX_SAFE_INTEGER) === null)
+      errors.shadow_tokens = s.route.collection.wholeFrom0;
+  }
   return errors;
 }
 
+/** What is set about shadows is shown, and kept, where one model takes each turn. */
+function hasShadows(draft: Draft): boolean {
+  return draft.reply === 'route' && draft.shadow !== '0';
+}
+
+/** Why a model cannot take the turns of agents, by what is known of it; empty when it can. */
+export function noTools(facts: Facts | undefined): string {
+  if (facts?.tools === true) return '';
+  return facts?.tools === false ? s.route.collection.noTools : s.route.collection.toolsUnknown;
+}
+
 export function toSave(draft: Draft, was: string | null): SaveCollection {
-  return { ...draft, was, tags: tagsOf(draft.tags), description: draft.description.trim() };
+  const { shadow, shadow_share, shadow_tokens, ...fields } = draft;
+  return {
+    ...fields,
+    was,
+    tags: tagsOf(draft.tags),
+    description: draft.description.trim(),
+    ...(draft.reply === 'route' ? { shadow: Number(shadow) } : {}),
+    ...(hasShadows(draft)
+      ? { shadow_share: Number(shadow_share) / 100, shadow_tokens: Number(shadow_tokens) }
+      : {}),
+  };
 }
 
 /** The list with one item moved up (−1) or down (1). */

@@ -9,9 +9,14 @@ use crate::{
     json::{self, Object, Place},
     model::{Content, Request, Seal, Target},
     notice::Notice,
-    relay::{self, Edits},
+    relay::{
+        self, Edits,
+        bend::{Places, bend},
+    },
     restore::Restore,
 };
+
+const PLACES: Places = Places { budgets: &[], efforts: &["output_config.effort", "thinking"] };
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
 pub(in crate::anthropic) fn relay(
@@ -28,17 +33,9 @@ pub(in crate::anthropic) fn relay(
     };
     let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
     body.set(&["model"], &Value::from(target.served.as_str()).to_string());
-    body.remove("bench");
-    body.remove("with");
-    if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
-        && asked > limit
-    {
-        body.set(&["max_tokens"], &limit.to_string());
-        notices.push(Notice::new(
-            "max_tokens",
-            format!("cut from {asked} to {limit}, the most this model writes"),
-        ));
-    }
+    body.remove(&["bench"]);
+    body.remove(&["with"]);
+    bend(&mut body, request, target, &PLACES, &mut notices);
     let body = body.into_bytes();
     let (path, headers) = (PATH.to_owned(), HEADERS.to_vec());
     Ok(Encoded { path, headers, body, notices, restore: Restore::default() })

@@ -8,27 +8,8 @@ use crate::{
     model::{Request, StructuredOutput, Target},
     notice::Notice,
     raw::Raw,
+    relay::bend::{BUDGETS, SAMPLING},
 };
-
-/// The two names of the output budget, the one that wins first.
-pub(super) const BUDGETS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
-
-/// What a model that samples as it likes refuses.
-const SAMPLING: [&str; 13] = [
-    "temperature",
-    "top_p",
-    "top_k",
-    "top_a",
-    "min_p",
-    "typical_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "repetition_penalty",
-    "repeat_penalty",
-    "logit_bias",
-    "logprobs",
-    "top_logprobs",
-];
 
 /// An option as its owner or its caller wrote it.
 pub(super) enum Opt<'a> {
@@ -96,7 +77,11 @@ fn set<'a>(options: &mut Vec<(&'a str, Opt<'a>)>, name: &'a str, value: Opt<'a>)
 /// The one the member wants, then the owner's spelling where there is one, then the caller's, then the older, which
 /// nearly every server takes.
 fn budget_field(request: &Request, target: &Target) -> &'static str {
-    let wanted = target.quirks.completion_budget.then_some(BUDGETS[0]);
+    let wanted = match (target.quirks.completion_budget, target.quirks.plain_budget) {
+        (true, _) => Some(BUDGETS[0]),
+        (false, true) => Some(BUDGETS[1]),
+        (false, false) => None,
+    };
     let owners = || BUDGETS.into_iter().find(|name| target.options.contains_key(*name));
     let callers = || BUDGETS.into_iter().find(|name| request.spelling("max_output") == *name);
     wanted.or_else(owners).or_else(callers).unwrap_or(BUDGETS[1])
@@ -104,7 +89,11 @@ fn budget_field(request: &Request, target: &Target) -> &'static str {
 
 /// A budget goes by the name the member takes, whoever set it.
 fn owners_name<'a>(name: &'a str, target: &Target) -> &'a str {
-    if target.quirks.completion_budget && name == BUDGETS[1] { BUDGETS[0] } else { name }
+    match (target.quirks.completion_budget, target.quirks.plain_budget) {
+        (true, _) if name == BUDGETS[1] => BUDGETS[0],
+        (false, true) if name == BUDGETS[0] => BUDGETS[1],
+        _ => name,
+    }
 }
 
 fn response_format<S: Serializer>(output: &StructuredOutput, serializer: S) -> Result<S::Ok, S::Error> {

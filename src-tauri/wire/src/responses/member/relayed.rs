@@ -7,9 +7,12 @@ use crate::{
     error::ApiError,
     format::Encoded,
     json::{self, Object, Place},
-    model::{Request, Target},
+    model::{Content, Request, Target},
     notice::Notice,
-    relay::{self, Edits},
+    relay::{
+        self, Edits,
+        bend::{Places, bend},
+    },
     responses::seals::{self, Sealed},
     restore::Restore,
 };
@@ -23,19 +26,18 @@ pub(in crate::responses) fn relay(
     let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
-    body.remove("bench");
-    body.remove("with");
+    body.remove(&["bench"]);
+    body.remove(&["with"]);
     // Served by the gateway: what it stands for is in the input, and its id is known to nobody else.
-    body.remove("previous_response_id");
-    if let (Some(limit), Some(asked)) = (target.max_output, request.max_output)
-        && asked > limit
-    {
-        let field = request.spelling("max_output");
-        body.set(&[field], &limit.to_string());
-        notices.push(Notice::new(field, format!("cut from {asked} to {limit}, the most this model writes")));
-    }
+    body.remove(&["previous_response_id"]);
+    bend(&mut body, request, target, &Places::default(), &mut notices);
     let body = body.into_bytes();
-    let body = own_input(&body, target, &mut notices)?.map_or(body, String::into_bytes);
+    let holds_reasoning =
+        request.parts().any(|part| matches!(part.content, Content::Thinking(_) | Content::Redacted { .. }));
+    let body = match holds_reasoning {
+        true => own_input(&body, target, &mut notices)?.map_or(body, String::into_bytes),
+        false => body,
+    };
     Ok(Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore: Restore::default() })
 }
 
@@ -69,7 +71,7 @@ fn own_input(body: &[u8], target: &Target, notices: &mut Vec<Notice>) -> Result<
         // An item that is known there by its id is only taken beside the reasoning that led to it.
         for raw in items.iter().filter(|raw| is_said(raw)) {
             let mut edited = relay::Body::new(raw.get().as_bytes())?;
-            edited.remove("id");
+            edited.remove(&["id"]);
             edits.set(raw, String::from_utf8_lossy(&edited.into_bytes()).into_owned());
         }
     }

@@ -1,0 +1,64 @@
+//! What a provider's refusal says of the provider (`refusals.txt`), and what is learned from it.
+
+use serde_json::json;
+use wire::{Dialect, Parameter, Quirks, format};
+
+#[test]
+fn what_providers_say_is_told_apart() {
+    let table = include_str!("refusals.txt");
+    let mut told = 0;
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    while let Some(head) = lines.next() {
+        let body = lines.next().unwrap();
+        let [status, class, kind, parameter, _from] =
+            head.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+        for dialect in Dialect::ALL {
+            let error =
+                format(*dialect).decode_error(status.parse().unwrap(), "application/json", body.as_bytes());
+            assert_eq!(json!(error.class), class, "{body}: {error:?}");
+            assert_eq!(error.names_a_lack(), kind == "lack", "{body}: {error:?}");
+            let refused = error.refused_parameter().map_or("-", word);
+            assert_eq!(refused, parameter, "{body}: {error:?}");
+        }
+        told += 1;
+    }
+    assert!(told > 30, "{told} refusals");
+}
+
+#[test]
+fn what_is_learned_ends_when_nothing_is_left_to_change() {
+    use Parameter::*;
+    let mut quirks = Quirks { developer: true, cache_marks: true, reasoning_back: true, ..Quirks::default() };
+    let all = [Sampling, Effort, Parallel, Usage, CacheMarks, Developer, ReasoningBack];
+    for parameter in all {
+        quirks = quirks.without(parameter).unwrap();
+        assert_eq!(quirks.without(parameter), None, "{parameter:?} once");
+    }
+    let wanted = Quirks {
+        own_sampling: true,
+        no_effort: true,
+        no_parallel: true,
+        no_usage: true,
+        ..Quirks::default()
+    };
+    assert_eq!(quirks, wanted);
+    let newer = Quirks::default().without(PlainBudget).unwrap();
+    assert_eq!(newer, Quirks { completion_budget: true, ..Quirks::default() });
+    let older = newer.without(CompletionBudget).unwrap();
+    assert_eq!(older, Quirks { plain_budget: true, ..Quirks::default() });
+    assert_eq!((older.without(PlainBudget), older.without(CompletionBudget)), (None, None));
+}
+
+fn word(parameter: Parameter) -> &'static str {
+    match parameter {
+        Parameter::PlainBudget => "plain_budget",
+        Parameter::CompletionBudget => "completion_budget",
+        Parameter::Sampling => "sampling",
+        Parameter::Effort => "effort",
+        Parameter::Parallel => "parallel",
+        Parameter::Usage => "usage",
+        Parameter::CacheMarks => "cache_marks",
+        Parameter::Developer => "developer",
+        Parameter::ReasoningBack => "reasoning_back",
+    }
+}
