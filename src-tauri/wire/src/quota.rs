@@ -9,9 +9,17 @@ pub fn quota_notice(text: &str) -> bool {
     if text.is_empty() || text.chars().nth(MOST_CHARS).is_some() {
         return false;
     }
-    let text = text.to_lowercase().replace('\u{2019}', "'");
+    let text = text.to_lowercase();
+    // Nearly every text is none: a word that each notice has some of tells at once.
+    if !WORDS.iter().any(|word| text.contains(word)) {
+        return false;
+    }
+    let text = text.replace('\u{2019}', "'");
     NOTICES.iter().any(|phrases| phrases.iter().all(|phrase| text.contains(phrase)))
 }
+
+const WORDS: [&str; 10] =
+    ["limit", "too many", "quota", "credit", "used up", "balance", "upgrade", "top up", "recharge", "trial"];
 
 /// Each row fits when all its phrases are there. Rows speak to the reader ("you", "your", "please"), so that an
 /// answer *about* rate limits is not taken for one.
@@ -56,3 +64,17 @@ const NOTICES: &[&[&str]] = &[
     &["free trial", "has ended"],
     &["free trial", "expired"],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_notice_has_a_word_that_tells_it_from_an_answer() {
+        for phrases in NOTICES {
+            let text = phrases.join(" ");
+            assert!(WORDS.iter().any(|word| text.contains(word)), "{text}");
+            assert!(quota_notice(&text), "{text}");
+        }
+    }
+}

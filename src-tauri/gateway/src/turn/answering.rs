@@ -98,8 +98,15 @@ impl Answering {
                         Some(Err(error)) => self.end(Some(network(&error))),
                         None => self.end(None),
                     }
-                    let goes_on = !self.watch.is_over() && taken < TOGETHER;
-                    next = goes_on.then(|| self.body.next().now_or_never()).flatten();
+                    if self.watch.is_over() || taken >= TOGETHER {
+                        break;
+                    }
+                    next = self.body.next().now_or_never();
+                    if next.is_none() {
+                        // The connection's own task gives one piece at a time: it may have read more.
+                        tokio::task::yield_now().await;
+                        next = self.body.next().now_or_never();
+                    }
                 }
                 self.last_byte = Instant::now();
             }
