@@ -84,7 +84,8 @@ impl Received {
     pub fn told(&self, api: Api, said: &[Said], end: End) -> Reply {
         match (self.wants_stream(), api) {
             (_, Api::Ollama) if self.path.starts_with("/api/generate") => {
-                let reply = if self.wants_stream() { api.tells(said, end) } else { api.tells_whole(said, end) };
+                let reply =
+                    if self.wants_stream() { api.tells(said, end) } else { api.tells_whole(said, end) };
                 ollama::generated(reply)
             }
             (false, _) => api.tells_whole(said, end),

@@ -32,11 +32,8 @@ const DEATHS: [Death; 4] = [Death::Cut, Death::Error, Death::Reset, Death::MidCh
 fn dies(death: Death, gate: &Gate) -> Script {
     let gate = gate.clone();
     Script::in_any(move |api, request| {
-        let end = if matches!(death, Death::Error) {
-            End::Error("The engine fell over")
-        } else {
-            End::BrokenOff
-        };
+        let end =
+            if matches!(death, Death::Error) { End::Error("The engine fell over") } else { End::BrokenOff };
         let reply = request.told(api, HALF, end);
         if !request.wants_stream() {
             return reply;
@@ -52,9 +49,7 @@ fn dies(death: Death, gate: &Gate) -> Script {
 
 /// Waits at the gate after the last piece that holds the words.
 fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
-    let holds = |step: &Step| {
-        matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words))
-    };
+    let holds = |step: &Step| matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words));
     let at = reply.steps.iter().rposition(holds).expect("the words");
     reply.at(at + 1, Step::Wait(gate.clone()))
 }

@@ -35,7 +35,10 @@ pub struct Heard {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    Thinking { text: String, seal: Option<String> },
+    Thinking {
+        text: String,
+        seal: Option<String>,
+    },
     /// Messages' own: nothing but a seal.
     Redacted(String),
     Text(String),

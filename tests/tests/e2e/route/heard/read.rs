@@ -313,8 +313,12 @@ impl Reading<'_> {
     /// An item of thoughts is done: its words have come, and its seal is here.
     fn reasoned(&mut self, item: &Value) {
         let seal = text(&item["encrypted_content"]);
-        let summary: String =
-            item["summary"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect();
+        let summary: String = item["summary"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+            .collect();
         match self.heard.parts.last_mut() {
             Some(Part::Thinking { text, seal: known }) if !summary.is_empty() => {
                 assert_eq!(*text, summary, "what the item ends with is what came");
