@@ -42,6 +42,7 @@ const STEPS: &[Step] = &[
         run: fuzz::short,
     },
     Step { name: "clients", what: "real clients against `bench serve`", needs: WITH_CLIENTS, run: clients },
+    Step { name: "agents", what: "real agents on a collection", needs: BUILD, run: agents },
     Step { name: "desktop", what: "the real window in a desktop session", needs: WITH_DESKTOP, run: desktop },
     Step { name: "docs", what: "the crates' documentation has no broken link", needs: BUILD, run: docs },
     Step { name: "deny", what: "licences, sources and banned crates", needs: &[], run: deny },
@@ -52,7 +53,7 @@ const WITH_CLIENTS: &[&str] = &[system::COMPILER, system::WINDOW, system::CLIENT
 const WITH_DESKTOP: &[&str] = &[system::COMPILER, system::WINDOW, system::DESKTOP];
 
 /// Test targets that have a step of their own.
-const OWN_STEP: &[&str] = &["tidy", "clients", "desktop"];
+const OWN_STEP: &[&str] = &["tidy", "clients", "agents", "desktop"];
 
 /// A workspace of its own.
 const FUZZ: &str = "src-tauri/fuzz/Cargo.toml";
@@ -120,6 +121,12 @@ fn integration(tree: &Tree) -> Result<()> {
 fn clients(tree: &Tree) -> Result<()> {
     build(tree)?;
     cargo(tree, &["test", "--workspace", "--test", "clients"])
+}
+
+/// The test installs them itself, into the target folder.
+fn agents(tree: &Tree) -> Result<()> {
+    build(tree)?;
+    cargo(tree, &["test", "--workspace", "--test", "agents"])
 }
 
 /// The test puts itself into the session of `tests/desktop/session.sh`.

@@ -4,12 +4,14 @@
 //! mark or reset the connection, and providers do all three.
 
 mod api;
+mod errand;
 mod listing;
 mod replies;
 mod reply;
 mod request;
 mod said;
 mod serve;
+mod tools;
 
 use std::{
     collections::HashMap,
@@ -20,6 +22,7 @@ use std::{
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 pub use api::{Api, End};
+pub use errand::Errand;
 pub use listing::Listing;
 pub use replies::{
     TOKENS_IN, answers, chunk, cut_after, cut_mid_chunk, echoes_key, empty, error_event, error_in_200, fails,
@@ -29,6 +32,7 @@ pub use replies::{
 pub use reply::{Framing, Reply, Script, Step};
 pub use request::Received;
 pub use said::{COST, Cost, SEAL, Said};
+pub use tools::{Call, Declared, Input, Turn};
 
 use crate::within;
 

@@ -151,6 +151,19 @@ pub fn stream() -> Reply {
     Reply::new("text/event-stream")
 }
 
+/// Each event in its own write, named by its type.
+pub(super) fn named_events(events: &[Value]) -> Reply {
+    events.iter().fold(stream(), |reply, event| reply.send(named_event(event)))
+}
+
+/// The same, numbered in their order.
+pub(super) fn numbered_events(mut events: Vec<Value>) -> Reply {
+    for (number, event) in events.iter_mut().enumerate() {
+        event["sequence_number"] = json!(number);
+    }
+    named_events(&events)
+}
+
 /// One event, named by its type.
 pub(super) fn named_event(data: &Value) -> String {
     format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())

@@ -2,19 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{TOKENS_IN, named_event};
+use super::{TOKENS_IN, named_events};
 use crate::upstream::{End, Reply, api::parts};
 
 pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
-    let start = json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
-        "stop_reason": null, "stop_sequence": null,
-        "usage": {
-            "input_tokens": TOKENS_IN, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1
-        },
-    });
     let mut events = vec![
-        json!({"type": "message_start", "message": start}),
+        message_start(),
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
         json!({"type": "ping"}),
     ];
@@ -35,7 +28,18 @@ pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
             events.push(json!({"type": "error", "error": {"type": "overloaded_error", "message": message}}));
         }
     }
-    events.iter().fold(super::stream(), |reply, event| reply.send(named_event(event)))
+    named_events(&events)
+}
+
+pub(in crate::upstream) fn message_start() -> Value {
+    let message = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
+        "stop_reason": null, "stop_sequence": null,
+        "usage": {
+            "input_tokens": TOKENS_IN, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1
+        },
+    });
+    json!({"type": "message_start", "message": message})
 }
 
 pub(in crate::upstream) fn error(status: u16, message: &str) -> Value {

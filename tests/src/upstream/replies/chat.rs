@@ -52,7 +52,7 @@ pub(in crate::upstream) fn picture(request: &Value) -> Option<(Option<String>, S
     parts(request, "messages", "image_url").find_map(|part| data_url(&part["image_url"]["url"]))
 }
 
-fn usage(out: usize) -> String {
+pub(in crate::upstream) fn usage(out: usize) -> String {
     let mut chunk = empty_chunk();
     chunk["usage"] = json!({
         "prompt_tokens": TOKENS_IN, "completion_tokens": out, "total_tokens": TOKENS_IN + out as u64

@@ -8,16 +8,10 @@ use crate::upstream::{End, Reply};
 pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
     let mut reply = super::stream();
     for piece in pieces {
-        reply = reply.send(event(&chunk(piece)));
+        reply = reply.send(event(&chunk_of(json!({"text": piece}))));
     }
     match end {
-        End::Proper => {
-            let mut last = chunk("");
-            last["candidates"][0]["finishReason"] = json!("STOP");
-            last["usageMetadata"]["candidatesTokenCount"] = json!(pieces.len());
-            last["usageMetadata"]["totalTokenCount"] = json!(TOKENS_IN + pieces.len() as u64);
-            reply.send(event(&last))
-        }
+        End::Proper => reply.send(event(&finished(pieces.len()))),
         End::BrokenOff => reply,
         End::Error(message) => reply.send(event(&error(503, message))),
     }
@@ -49,15 +43,24 @@ pub(in crate::upstream) fn served(path: &str) -> Option<&str> {
     Some(path.split('?').next()?.split_once("/models/")?.1.rsplit_once(':')?.0)
 }
 
-fn chunk(text: &str) -> Value {
+/// The last chunk: a finish and the usage.
+pub(in crate::upstream) fn finished(out: usize) -> Value {
+    let mut last = chunk_of(json!({"text": ""}));
+    last["candidates"][0]["finishReason"] = json!("STOP");
+    last["usageMetadata"]["candidatesTokenCount"] = json!(out);
+    last["usageMetadata"]["totalTokenCount"] = json!(TOKENS_IN + out as u64);
+    last
+}
+
+pub(in crate::upstream) fn chunk_of(part: Value) -> Value {
     json!({
-        "candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}],
+        "candidates": [{"content": {"parts": [part], "role": "model"}, "index": 0}],
         "usageMetadata": {"promptTokenCount": TOKENS_IN, "totalTokenCount": TOKENS_IN},
         "modelVersion": "scripted-001",
         "responseId": "r1",
     })
 }
 
-fn event(data: &Value) -> String {
+pub(in crate::upstream) fn event(data: &Value) -> String {
     format!("data: {data}\r\n\r\n")
 }

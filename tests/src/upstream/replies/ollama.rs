@@ -9,17 +9,7 @@ pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
     let reply =
         pieces.iter().fold(Reply::new("application/x-ndjson"), |reply, piece| reply.send(line(&said(piece))));
     match end {
-        End::Proper => {
-            let mut last = said("");
-            last["done"] = json!(true);
-            last["done_reason"] = json!("stop");
-            last["prompt_eval_count"] = json!(TOKENS_IN);
-            last["eval_count"] = json!(pieces.len());
-            for duration in ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"] {
-                last[duration] = json!(900);
-            }
-            reply.send(line(&last))
-        }
+        End::Proper => reply.send(line(&finished(pieces.len()))),
         End::BrokenOff => reply,
         End::Error(message) => reply.send(line(&error(message))),
     }
@@ -34,13 +24,26 @@ pub(in crate::upstream) fn picture(request: &Value) -> Option<(Option<String>, S
     turns.find_map(|turn| Some((None, turn["images"][0].as_str()?.to_owned())))
 }
 
-fn said(text: &str) -> Value {
+/// The last line: a finish and the usage.
+pub(in crate::upstream) fn finished(out: usize) -> Value {
+    let mut last = said("");
+    last["done"] = json!(true);
+    last["done_reason"] = json!("stop");
+    last["prompt_eval_count"] = json!(TOKENS_IN);
+    last["eval_count"] = json!(out);
+    for duration in ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"] {
+        last[duration] = json!(900);
+    }
+    last
+}
+
+pub(in crate::upstream) fn said(text: &str) -> Value {
     json!({
         "model": "scripted", "created_at": "2026-11-18T11:06:40.123456Z",
         "message": {"role": "assistant", "content": text}, "done": false,
     })
 }
 
-fn line(value: &Value) -> String {
+pub(in crate::upstream) fn line(value: &Value) -> String {
     format!("{value}\n")
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{TOKENS_IN, named_event};
+use super::{TOKENS_IN, numbered_events};
 use crate::upstream::{
     End, Reply,
     api::{data_url, parts},
@@ -22,13 +22,7 @@ pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
             let item = message("completed", &[part(&text)]);
             let mut done = response("completed");
             done["output"] = json!([item]);
-            done["usage"] = json!({
-                "input_tokens": TOKENS_IN,
-                "input_tokens_details": {"cached_tokens": 0},
-                "output_tokens": pieces.len(),
-                "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": TOKENS_IN + pieces.len() as u64,
-            });
+            done["usage"] = usage(pieces.len());
             events.extend([
                 of_part("response.output_text.done", "text", json!(text)),
                 of_part("response.content_part.done", "part", part(&text)),
@@ -46,17 +40,24 @@ pub(in crate::upstream) fn stream(pieces: &[&str], end: End) -> Reply {
             ]);
         }
     }
-    events.iter_mut().enumerate().fold(super::stream(), |reply, (number, event)| {
-        event["sequence_number"] = json!(number);
-        reply.send(named_event(event))
-    })
+    numbered_events(events)
 }
 
 pub(in crate::upstream) fn picture(request: &Value) -> Option<(Option<String>, String)> {
     parts(request, "input", "input_image").find_map(|part| data_url(&part["image_url"]))
 }
 
-fn response(status: &str) -> Value {
+pub(in crate::upstream) fn usage(out: usize) -> Value {
+    json!({
+        "input_tokens": TOKENS_IN,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": out,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": TOKENS_IN + out as u64,
+    })
+}
+
+pub(in crate::upstream) fn response(status: &str) -> Value {
     json!({
         "id": "resp_1", "object": "response", "created_at": 1, "model": "scripted", "status": status,
         "error": null, "incomplete_details": null, "output": [],
