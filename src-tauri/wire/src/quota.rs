@@ -18,6 +18,40 @@ pub fn quota_notice(text: &str) -> bool {
     NOTICES.iter().any(|phrases| phrases.iter().all(|phrase| text.contains(phrase)))
 }
 
+/// Whether what has come so far may become such a notice: it opens like one, and has only begun.
+pub fn may_be_quota_notice(text: &str) -> bool {
+    let text = text.trim_start();
+    let begun: String = text.chars().take(OPENING_CHARS).flat_map(char::to_lowercase).collect();
+    text.chars().nth(OPENING_CHARS).is_none()
+        && OPENINGS.iter().any(|opening| begun.starts_with(opening) || opening.starts_with(&begun))
+}
+
+/// By then a notice has said what it is.
+const OPENING_CHARS: usize = 80;
+
+const OPENINGS: [&str; 20] = [
+    "you have ",
+    "you've ",
+    "you\u{2019}ve ",
+    "you are out",
+    "you hit",
+    "you exceeded",
+    "your ",
+    "rate limit",
+    "too many requests",
+    "usage limit",
+    "daily limit",
+    "free t",
+    "insufficient ",
+    "please ",
+    "sorry, you",
+    "error",
+    "quota",
+    "out of credits",
+    "not enough credits",
+    "the free",
+];
+
 const WORDS: [&str; 10] =
     ["limit", "too many", "quota", "credit", "used up", "balance", "upgrade", "top up", "recharge", "trial"];
 
@@ -68,6 +102,19 @@ const NOTICES: &[&[&str]] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_notice_is_held_back_word_by_word_and_an_answer_is_not() {
+        let notice = "You have exceeded your current quota, please check your plan and billing details.";
+        for (at, _) in notice.match_indices(' ') {
+            let so_far = &notice[..at];
+            assert!(may_be_quota_notice(so_far) || quota_notice(so_far), "{so_far}");
+        }
+        for answer in ["The ", "I ", "Yes", "You can ", "Here", "# Plan", "{", "Your"] {
+            assert_eq!(may_be_quota_notice(answer), answer == "Your", "{answer}");
+        }
+        assert!(!may_be_quota_notice(&format!("Your {}", "answer ".repeat(12))));
+    }
 
     #[test]
     fn every_notice_has_a_word_that_tells_it_from_an_answer() {
