@@ -191,11 +191,9 @@ impl Answering {
     fn end(&mut self, cut: Option<UpstreamError>) {
         let cut = cut.filter(|_| !self.may_end());
         let known = self.events.len();
+        let mut held = Vec::new();
         match &mut self.reader {
-            Reader::Relay(relay) => {
-                let out = relay.end(&mut self.events);
-                append(&mut self.bytes, out);
-            }
+            Reader::Relay(relay) => held = relay.end(&mut self.events),
             Reader::Whole => self.events = wire::format(self.asked.endpoint.api).decode_reply(&self.bytes),
             Reader::Translation(decoder) => decoder.end(&mut self.events),
         }
@@ -205,6 +203,10 @@ impl Answering {
             self.watch.error = cut;
         }
         self.untold = self.watch.error.is_some();
+        // Half an event would swallow the one that tells of the error.
+        if !self.untold {
+            append(&mut self.bytes, held);
+        }
     }
 
     /// Whether the caller has yet to be told of the error: what a relay's member said of it has gone on.

@@ -48,14 +48,14 @@ fn dies(death: Death, gate: &Gate) -> Script {
 }
 
 /// Waits at the gate after the last piece that holds the words.
-fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
+pub(super) fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
     let holds = |step: &Step| matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words));
     let at = reply.steps.iter().rposition(holds).expect("the words");
     reply.at(at + 1, Step::Wait(gate.clone()))
 }
 
 /// Asks for a stream; once the head is there, which comes with the first piece, the gate is opened.
-async fn cut_after_the_head(lab: &Lab, caller: Caller, ask: &Ask, gate: &Gate) -> Heard {
+pub(super) async fn cut_after_the_head(lab: &Lab, caller: Caller, ask: &Ask, gate: &Gate) -> Heard {
     let response = caller.head(lab.http(), ask, true).await;
     gate.open();
     Heard::read(caller, true, response).await
@@ -122,7 +122,9 @@ fn ends_as_failed(heard: &Heard, caller: Caller, what: &str) {
 async fn whole_it_fails_over() {
     for member in Api::ALL {
         for death in DEATHS {
-            let script = dies(death, &Gate::shut());
+            let at_once = Gate::shut();
+            at_once.open();
+            let script = dies(death, &at_once);
             let lab = routed([("alpha", member, script), ("beta", Api::Chat, named("beta"))]).await;
             for caller in Caller::ALL {
                 let what = format!("{death:?} of {member:?} before {caller:?}");
