@@ -44,6 +44,14 @@ impl Scenario {
         self
     }
 
+    /// A field of the last endpoint.
+    pub fn endpoint_with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        if let Some(endpoint) = self.endpoints.last_mut() {
+            endpoint[field] = value.into();
+        }
+        self
+    }
+
     /// The last endpoint's key, by way of an environment variable.
     pub fn key(mut self, variable: &str, key: &str) -> Self {
         self.home.set(variable, key);
@@ -63,6 +71,12 @@ impl Scenario {
         if let Some(model) = self.models.last_mut() {
             model[field] = value.into();
         }
+        self
+    }
+
+    /// A field of every model so far.
+    pub fn every_model(mut self, field: &str, value: &Value) -> Self {
+        self.models.iter_mut().for_each(|model| model[field] = value.clone());
         self
     }
 

@@ -30,10 +30,11 @@ struct Known {
     calls: Recent<Call, (Member, Kept)>,
 }
 
-/// What a member is known to have made: [`wire::Target`]'s `made` and `kept`.
+/// What a member is known to have made, and others: [`wire::Target`]'s `made`, `foreign` and `kept`.
 #[derive(Default)]
 pub(crate) struct Own {
     pub made: BTreeSet<u64>,
+    pub foreign: BTreeSet<u64>,
     pub kept: BTreeMap<String, Kept>,
 }
 
@@ -43,7 +44,8 @@ impl Origins {
         Origins { known: Arc::new(Mutex::new(known)) }
     }
 
-    /// What of the request this member made. `conversation` is `None` in a panel: it passes on no reasoning and no
+    /// What of the request this member made, and what others did; of a seal with an unknown maker nothing is said.
+    /// `conversation` is `None` in a panel: it passes on no reasoning and no
     /// calls, so none is kept for it.
     pub(crate) fn own(&self, request: &Request, member: Member, conversation: Option<&str>) -> Own {
         let mut own = Own::default();
@@ -53,22 +55,19 @@ impl Origins {
         }
         let mut known = self.lock();
         for part in request.parts() {
-            let seal = match &part.content {
-                Content::Thinking(thinking) => thinking.signature.as_ref(),
-                Content::Redacted { seal, .. } => Some(seal),
-                Content::ToolCall(call) => {
-                    if let Some(conversation) = conversation {
-                        let key = (conversation.to_owned(), call.id.clone());
-                        let kept = known.calls.get(&key).filter(|(maker, _)| *maker == member);
-                        own.kept.extend(kept.map(|(_, kept)| (call.id.clone(), kept.clone())));
-                    }
-                    call.signature.as_ref()
-                }
-                _ => None,
-            };
+            if let (Content::ToolCall(call), Some(conversation)) = (&part.content, conversation) {
+                let key = (conversation.to_owned(), call.id.clone());
+                let kept = known.calls.get(&key).filter(|(maker, _)| *maker == member);
+                own.kept.extend(kept.map(|(_, kept)| (call.id.clone(), kept.clone())));
+            }
             // A mark of ours says who made it; only the others are looked up.
-            let print = seal.filter(|seal| seal.origin.is_none()).map(Seal::fingerprint);
-            own.made.extend(print.filter(|print| known.makers.get(print) == Some(&member)));
+            let seal = part.content.seal().filter(|seal| seal.origin.is_none());
+            let Some(print) = seal.map(Seal::fingerprint) else { continue };
+            match known.makers.get(&print) {
+                Some(maker) if *maker == member => own.made.insert(print),
+                Some(_) => own.foreign.insert(print),
+                None => false,
+            };
         }
         own
     }
@@ -207,7 +206,9 @@ mod tests {
         let request = assistant(vec![thought("s"), redacted, thought("unheard")]);
         let wanted = BTreeSet::from([Seal::new("s").fingerprint(), Seal::new("r").fingerprint()]);
         assert_eq!(origins.own(&request, A, None).made, wanted);
-        assert!(origins.own(&request, B, None).made.is_empty());
+        assert!(origins.own(&request, A, None).foreign.is_empty());
+        let others = origins.own(&request, B, None);
+        assert_eq!((others.made, others.foreign), (BTreeSet::new(), wanted));
         let mut signed = call("y");
         if let Content::ToolCall(call) = &mut signed {
             call.signature = Some(Seal::new("g"));

@@ -91,6 +91,10 @@ impl Format for Chat {
         Box::new(Body::<answer::Answer>::default())
     }
 
+    fn feature_headers(&self) -> &'static [&'static str] {
+        &["openai-beta"]
+    }
+
     fn encode_reply(&self, head: &ReplyHead, reply: &Reply, bench: Option<&Value>) -> Vec<u8> {
         reply::whole(head, reply, bench)
     }

@@ -65,7 +65,7 @@ pub use ollama::{
     },
     request::NOTHING_ASKED,
 };
-pub use quota::quota_notice;
+pub use quota::{may_be_quota_notice, quota_notice};
 pub use raw::{Fields, Raw};
 pub use refusal::Parameter;
 pub use responses::conversation;

@@ -9,6 +9,9 @@ use crate::{
 
 const MARK: &str = "bw1.";
 
+/// What Google documents for calls without a signature of the model's own: another model made them.
+pub(crate) const SKIP: &str = "skip_thought_signature_validator";
+
 impl Seal {
     /// A seal as a member sent it; [`Restore`](crate::Restore) says whose it is.
     pub fn new(data: impl Into<String>) -> Self {
@@ -36,7 +39,7 @@ impl Seal {
         }
     }
 
-    /// A hash of the provider's text, for [`Target::made`].
+    /// A hash of the provider's text, for [`Target::made`] and [`Target::foreign`].
     pub fn fingerprint(&self) -> u64 {
         fnv1a(&[&self.data])
     }
@@ -46,6 +49,17 @@ impl Target {
     /// Whether this member made the seal.
     pub fn made(&self, seal: &Seal) -> bool {
         seal.origin.map_or_else(|| self.made.contains(&seal.fingerprint()), |member| member == self.member)
+    }
+
+    /// Whether another member is known to have made the seal. One of an unknown maker is neither made nor foreign:
+    /// after a restart it is most likely the member's own.
+    pub fn is_foreign(&self, seal: &Seal) -> bool {
+        seal.origin.map_or_else(|| self.foreign.contains(&seal.fingerprint()), |member| member != self.member)
+    }
+
+    /// Whether a relayed body may hold the seal as it stands: without a mark of ours, and not another member's.
+    pub(crate) fn takes(&self, seal: &Seal) -> bool {
+        seal.origin.is_none() && !self.is_foreign(seal)
     }
 }
 
@@ -72,5 +86,21 @@ mod tests {
         assert!(!target.made(&Seal::new("a")));
         target.made.insert(Seal::new("a").fingerprint());
         assert!(target.made(&Seal::new("a")));
+    }
+
+    #[test]
+    fn what_another_member_made_is_foreign_and_what_nobody_is_known_to_have_made_is_not() {
+        let foreign = [Seal::new("b").fingerprint()].into();
+        let target = Target { member: Member(1), foreign, ..Target::default() };
+        for (data, origin, is_foreign, takes) in [
+            ("a", Some(Member(1)), false, false),
+            ("b", Some(Member(1)), false, false),
+            ("a", Some(Member(2)), true, false),
+            ("a", None, false, true),
+            ("b", None, true, false),
+        ] {
+            let seal = Seal { data: data.to_owned(), origin };
+            assert_eq!((target.is_foreign(&seal), target.takes(&seal)), (is_foreign, takes), "{seal:?}");
+        }
     }
 }

@@ -97,7 +97,7 @@ impl Api {
             "/chat/completions" => Some(Api::Chat),
             "/responses" => Some(Api::Responses),
             "/messages" | "/messages/count_tokens" => Some(Api::Anthropic),
-            "/api/chat" => Some(Api::Ollama),
+            "/api/chat" | "/api/generate" => Some(Api::Ollama),
             path => gemini::served(path).map(|_| Api::Gemini),
         }
     }

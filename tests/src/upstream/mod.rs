@@ -9,6 +9,7 @@ mod listing;
 mod replies;
 mod reply;
 mod request;
+mod said;
 mod serve;
 mod tools;
 
@@ -30,6 +31,7 @@ pub use replies::{
 };
 pub use reply::{Framing, Reply, Script, Step};
 pub use request::Received;
+pub use said::{COST, Cost, SEAL, Said};
 pub use tools::{Call, Declared, Input, Turn};
 
 use crate::within;

@@ -165,6 +165,6 @@ pub(super) fn numbered_events(mut events: Vec<Value>) -> Reply {
 }
 
 /// One event, named by its type.
-fn named_event(data: &Value) -> String {
+pub(super) fn named_event(data: &Value) -> String {
     format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
 }

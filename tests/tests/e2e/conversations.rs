@@ -34,7 +34,7 @@ async fn turn(lab: &Lab, session: &str) -> Value {
     body["model"] = json!("bench/agents");
     body["tools"] =
         json!([{"type": "function", "function": {"name": "shell", "parameters": {"type": "object"}}}]);
-    let http = lab.gateway.http();
+    let http = &lab.gateway.http;
     let request = http
         .request(http::Method::POST, "/v1/chat/completions")
         .header("content-type", "application/json")
@@ -95,7 +95,7 @@ async fn a_call_by_its_id_says_why_and_can_be_judged_but_is_never_owed() {
     turn(&lab, "one").await;
     let call = first["call"].as_str().expect("a call");
     let path = format!("/bench/calls/{call}");
-    let shown = lab.gateway.http().get(&path).await.json();
+    let shown = lab.gateway.http.get(&path).await.json();
     assert_eq!(
         (&shown["call"], &shown["alias"], &shown["shadow"]),
         (&json!(call), &json!("beta"), &json!(false))
@@ -109,7 +109,7 @@ async fn a_call_by_its_id_says_why_and_can_be_judged_but_is_never_owed() {
     assert_eq!(owed["calls"], json!([]));
     let given = json!({"call": call, "useful": true, "note": "it held"});
     assert_eq!(lab.gateway.command("give_verdict", &given).await["recorded"], true);
-    assert_eq!(lab.gateway.http().get(&path).await.json()["verdict"]["note"], "it held");
+    assert_eq!(lab.gateway.http.get(&path).await.json()["verdict"]["note"], "it held");
     // Whoever tells of the next turn does not forget it, and neither does a restart.
     turn(&lab, "one").await;
     let id = json!({"id": first["conversation"]});
@@ -141,7 +141,7 @@ async fn a_shadow_stands_beside_its_turn_with_its_answer() {
     assert_eq!((&shadow["turn"], &shadow["answer"]), (&json!(1), &json!("Done by gamma.")), "{shadow}");
     let call = shadow["call"].as_str().expect("a call");
     let shown = eventually("the shadow on record", || async {
-        let answer = gateway.http().get(&format!("/bench/calls/{call}")).await;
+        let answer = gateway.http.get(&format!("/bench/calls/{call}")).await;
         (answer.status == 200).then(|| answer.json())
     })
     .await;

@@ -43,6 +43,15 @@ impl Frames {
         }
     }
 
+    /// Reads on until more than so many bytes have come.
+    pub async fn beyond(&mut self, bytes: usize) {
+        while self.text.len() <= bytes {
+            if let Err(ended) = self.more().await {
+                panic!("it ended ({ended:?}) after {bytes} bytes: {}", self.text)
+            }
+        }
+    }
+
     /// Everything to the end, and how it ended.
     pub async fn rest(mut self) -> (String, Ended) {
         loop {

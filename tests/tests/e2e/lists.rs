@@ -17,8 +17,8 @@ async fn every_spelling_of_the_list_answers() {
         let list = answer.json();
         assert_eq!(list["object"], "list", "{path}");
         let ids: Vec<_> = list["data"].as_array().expect("data").iter().map(|entry| &entry["id"]).collect();
-        // As set, then as it can be asked otherwise. Route mode is not there yet, so it is not offered.
-        assert_eq!(ids, ["bench/core", "bench/core:merged"], "{path}");
+        // As set, then as it can be asked otherwise.
+        assert_eq!(ids, ["bench/core", "bench/core:merged", "bench/core:route"], "{path}");
     }
 }
 
@@ -78,6 +78,7 @@ async fn one_model_is_found_by_every_spelling() {
         "/v1/v1/models/bench/core",
         "/v1/models/bench/core:all",
         "/v1/models/bench/core:merged",
+        "/v1/models/bench/core:route",
         "/v1/models/bench%2Fcore%3Aall",
         "/v1/models/core",
         "/v1/models/bench/core?x=1",

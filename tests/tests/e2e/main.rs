@@ -36,6 +36,7 @@ mod refusals;
 mod reply_headers;
 mod reports;
 mod responses;
+mod route;
 mod secrets;
 mod slow;
 mod staffed;

@@ -95,20 +95,6 @@ async fn an_unknown_collection_or_none_lists_what_there_is() {
 }
 
 #[tokio::test]
-async fn route_mode_comes_later() {
-    let lab = lab().await;
-    let mut body = question("hi");
-    body["bench"] = json!({"reply": "route"});
-    message(&lab.http().chat(&body).await, 501);
-    body = question("hi");
-    body["model"] = json!("core:route");
-    message(&lab.http().chat(&body).await, 501);
-    // The body's word goes before the suffix.
-    body["bench"] = json!({"reply": "all"});
-    assert_eq!(lab.http().chat(&body).await.status, 200);
-}
-
-#[tokio::test]
 async fn a_wrong_type_is_named_by_its_path() {
     let lab = lab().await;
     let user = |content: Value| json!([{"role": "user", "content": content}]);
@@ -262,27 +248,6 @@ async fn a_prompt_no_member_can_hold_is_a_413_that_names_them() {
     let reply = gateway.http.chat(&body).await.json();
     assert_eq!(reply["bench"]["seats"].as_array().map(Vec::len), Some(1), "{}", reply["bench"]);
     assert_eq!(reply["bench"]["skipped"][0]["alias"], "small");
-}
-
-#[tokio::test]
-async fn a_collection_set_to_a_mode_to_come_is_offered_in_the_others() {
-    let upstream = bench_tests::Upstream::start().await;
-    upstream.model("a", answers("A"));
-    let gateway = bench_tests::Scenario::new()
-        .endpoint("fake", &upstream.base())
-        .model("alpha", "fake", "a")
-        .collection("core", &["alpha"])
-        .with("reply", "route")
-        .start()
-        .await;
-    let list = gateway.http.get("/v1/models").await.json();
-    let ids: Vec<_> = list["data"].as_array().expect("data").iter().map(|entry| &entry["id"]).collect();
-    assert_eq!(ids, ["bench/core:all", "bench/core:merged"], "what is not built is not offered: {list}");
-    let said = message(&gateway.http.chat(&question("hi")).await, 501);
-    assert!(said.contains("bench/core:all"), "{said}");
-    let mut body = question("hi");
-    body["model"] = json!("bench/core:all");
-    assert_eq!(gateway.http.chat(&body).await.status, 200);
 }
 
 #[tokio::test]

@@ -128,7 +128,7 @@ pub enum Collection {
         name: String,
     },
     /// Make a collection, or change the given parts of one
-    Save(SaveCollection),
+    Save(Box<SaveCollection>),
     /// Remove a collection
     Rm {
         #[arg(value_parser = collection_name)]

@@ -32,6 +32,7 @@ pub(crate) async fn ask(
     call: &Call<'_>,
     route: &Route<'_>,
     headers: HeaderMap,
+    query: &str,
     mut body: Bytes,
 ) -> Result<Response, ApiError> {
     let begun = Instant::now();
@@ -61,7 +62,8 @@ pub(crate) async fn ask(
     let question = Question { request, head, keeping, body, client, begun };
     if mode == ReplyMode::Route {
         let features = count::features(call.dialect, &headers);
-        return turn::take(call, asked, question, features, headers).await;
+        let sent = turn::Sent { features, headers, query: query.to_owned() };
+        return turn::take(call, asked, question, sent).await;
     }
     panel::ask(call, asked.collection.name, mode, question).await
 }

@@ -70,9 +70,14 @@ impl Call<'_> {
     async fn exact(&self, asking: &Asking<'_>, model: &Model, endpoint: &Endpoint) -> Option<Vec<u8>> {
         let gateway = self.gateway;
         let endpoint = gateway.resolve(endpoint);
+        let member = Member::of(&endpoint.name, &model.served);
+        // A seal that the member cannot read would be refused here too.
+        let own = gateway.origins().own(asking.request, member, None);
         let target = Target {
             served: model.served.clone(),
-            member: Member::of(&endpoint.name, &model.served),
+            member,
+            made: own.made,
+            foreign: own.foreign,
             ..Target::default()
         };
         let encoded = asking.counting.relay(asking.body, asking.request, &target).ok()?;

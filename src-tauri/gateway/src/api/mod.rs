@@ -102,8 +102,8 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         Route::Model(id) => models::one(call, &id),
         Route::Ask(form, model) => {
             let route = wire::Route { model: model.as_deref(), form };
-            let headers = request.headers().clone();
-            ask::ask(call, &route, headers, body::read(request).await?).await
+            let (headers, query) = (request.headers().clone(), query.to_owned());
+            ask::ask(call, &route, headers, &query, body::read(request).await?).await
         }
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };

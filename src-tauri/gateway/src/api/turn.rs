@@ -12,18 +12,25 @@ use super::{
 };
 use crate::turn::{AsItIs, Begun, Refusal, Streaming, Taking, Turn};
 
+/// What came beside the body.
+pub(super) struct Sent {
+    pub features: Vec<(&'static str, String)>,
+    pub headers: HeaderMap,
+    pub query: String,
+}
+
 pub(super) async fn take(
     call: &Call<'_>,
     asked: AskedFor,
     question: Question,
-    features: Vec<(&'static str, String)>,
-    headers: HeaderMap,
+    sent: Sent,
 ) -> Result<Response, ApiError> {
+    let Sent { features, headers, query } = sent;
     let Question { request, head, keeping, body, client, begun } = question;
     let AskedFor { collection, by_name } = asked;
     let streamed = request.stream;
     let stream_type = wire::format(call.dialect).stream_type(request.form);
-    let taking = Taking { collection, by_name, request, body, features, headers, client, begun };
+    let taking = Taking { collection, by_name, request, body, query, features, headers, client, begun };
     let turn = Turn::begin(call.gateway, taking)?;
     let conversation = turn.conversation().to_owned();
     let answered = match streamed {

@@ -244,6 +244,7 @@ impl Gateway {
             callers_options: false,
             member,
             made: own.made,
+            foreign: own.foreign,
             kept: own.kept,
             quirks: self.quirks(it),
         }

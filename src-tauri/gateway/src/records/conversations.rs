@@ -158,7 +158,7 @@ fn with_record(mut live: ConversationView, stored: StoredConversation) -> Conver
     live.take_verdicts(&stored);
     let known: HashSet<String> = live.calls.iter().map(|call| call.call.clone()).collect();
     live.calls.extend(stored.calls.into_iter().filter(|call| !known.contains(&call.call)));
-    live.calls.sort_by_key(|call| call.shadow);
+    live.calls.sort_by_key(|call| (call.shadow, call.turn));
     live
 }
 

@@ -98,8 +98,15 @@ impl Answering {
                         Some(Err(error)) => self.end(Some(network(&error))),
                         None => self.end(None),
                     }
-                    let goes_on = !self.watch.is_over() && taken < TOGETHER;
-                    next = goes_on.then(|| self.body.next().now_or_never()).flatten();
+                    if self.watch.is_over() || taken >= TOGETHER {
+                        break;
+                    }
+                    next = self.body.next().now_or_never();
+                    if next.is_none() {
+                        // The connection's own task gives one piece at a time: it may have read more.
+                        tokio::task::yield_now().await;
+                        next = self.body.next().now_or_never();
+                    }
                 }
                 self.last_byte = Instant::now();
             }
@@ -184,11 +191,9 @@ impl Answering {
     fn end(&mut self, cut: Option<UpstreamError>) {
         let cut = cut.filter(|_| !self.may_end());
         let known = self.events.len();
+        let mut held = Vec::new();
         match &mut self.reader {
-            Reader::Relay(relay) => {
-                let out = relay.end(&mut self.events);
-                append(&mut self.bytes, out);
-            }
+            Reader::Relay(relay) => held = relay.end(&mut self.events),
             Reader::Whole => self.events = wire::format(self.asked.endpoint.api).decode_reply(&self.bytes),
             Reader::Translation(decoder) => decoder.end(&mut self.events),
         }
@@ -198,6 +203,10 @@ impl Answering {
             self.watch.error = cut;
         }
         self.untold = self.watch.error.is_some();
+        // Half an event would swallow the one that tells of the error.
+        if !self.untold {
+            append(&mut self.bytes, held);
+        }
     }
 
     /// Whether the caller has yet to be told of the error: what a relay's member said of it has gone on.

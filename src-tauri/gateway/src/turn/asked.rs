@@ -67,6 +67,7 @@ impl Gateway {
             callers_options: true,
             member,
             made: own.made,
+            foreign: own.foreign,
             kept: own.kept,
             quirks: self.quirks(it),
         }

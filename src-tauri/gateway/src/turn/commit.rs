@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, Method, header};
 use tokio::time::{Instant, timeout_at};
-use wire::{ApiError, Kind, Origin, UpstreamError};
+use wire::{ApiError, Dialect, Kind, Origin, UpstreamError};
 
 use super::{
     Turn,
@@ -126,6 +126,26 @@ impl Turn {
     }
 }
 
+/// What beside the body of a relayed turn switches features of its API.
+#[derive(Clone)]
+pub(super) struct Features {
+    headers: Vec<(&'static str, String)>,
+    /// With its `?`, or empty.
+    query: String,
+}
+
+impl Features {
+    pub(super) fn new(api: Dialect, headers: Vec<(&'static str, String)>, query: &str) -> Features {
+        // Gemini's says how the answer is framed, which goes with its path; a key is nobody's but the gateway's.
+        let kept = query.split('&').filter(|pair| {
+            api != Dialect::Gemini && !pair.is_empty() && pair.split('=').next() != Some("key")
+        });
+        let kept: Vec<&str> = kept.collect();
+        let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
+        Features { headers, query }
+    }
+}
+
 /// How long a member may be silent, and how long a reply may take that comes all at once.
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
@@ -137,7 +157,7 @@ pub(super) struct Patience {
 pub(super) async fn send(
     gateway: &Gateway,
     asked: &Asked,
-    features: &[(&'static str, String)],
+    features: &Features,
     streamed: bool,
     patience: Patience,
 ) -> Result<Incoming, Failed> {
@@ -145,18 +165,15 @@ pub(super) async fn send(
     let key = gateway.key(&asked.endpoint).await;
     let accept = if at_once { "application/json" } else { ACCEPT };
     let mut outgoing = headers(&asked.endpoint, key.as_ref(), accept, &asked.encoded.headers);
+    let mut url = format!("{}{}", asked.endpoint.base.trim_end_matches('/'), asked.encoded.path);
     if asked.relayed {
-        for (name, value) in features {
+        for (name, value) in &features.headers {
             outgoing.set(HeaderName::from_static(name), value);
         }
+        url.push_str(&features.query);
     }
     let upstream = gateway.upstream();
-    let outgoing = Outgoing {
-        method: Method::POST,
-        url: format!("{}{}", asked.endpoint.base.trim_end_matches('/'), asked.encoded.path),
-        headers: outgoing,
-        body: asked.body.clone(),
-    };
+    let outgoing = Outgoing { method: Method::POST, url, headers: outgoing, body: asked.body.clone() };
     let patience = if at_once { patience.whole } else { patience.idle };
     let sent = match timeout_at(Instant::now() + patience, upstream.transport.send(outgoing)).await {
         Err(_) => Err(silence(patience)),

@@ -28,7 +28,7 @@ pub(crate) use learned::Learned;
 pub(crate) use stream::{Begun, Streaming};
 
 use self::{
-    commit::Patience,
+    commit::{Features, Patience},
     record::{Began, Record},
 };
 use crate::{
@@ -48,6 +48,8 @@ pub(crate) struct Taking {
     pub request: Request,
     /// As the caller sent it.
     pub body: Bytes,
+    /// Behind the path's `?`, as the caller sent it.
+    pub query: String,
     /// The caller's headers that switch features of its API.
     pub features: Vec<(&'static str, String)>,
     pub headers: HeaderMap,
@@ -62,7 +64,7 @@ pub(crate) struct Turn {
     collection: Collection,
     request: Request,
     body: Bytes,
-    features: Vec<(&'static str, String)>,
+    features: Features,
     /// The conversation's id, and its key.
     conversation: String,
     key: String,
@@ -81,7 +83,7 @@ pub(crate) struct Turn {
 impl Turn {
     /// Orders the members and opens the record; nothing is sent yet.
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Turn, ApiError> {
-        let Taking { collection, by_name, request, body, features, headers, client, begun } = taking;
+        let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
         let snapshot = gateway.snapshot();
         let settings = &snapshot.setup.settings;
         let now_ms = gateway.clock().now_ms();
@@ -165,7 +167,7 @@ impl Turn {
             collection,
             request,
             body,
-            features,
+            features: Features::new(api, features, &query),
             conversation: id,
             key,
             order: candidates,

@@ -13,7 +13,7 @@ use super::{
     Turn,
     answering::Answering,
     asked::{Asked, Said},
-    commit::{Patience, send},
+    commit::{Features, Patience, send},
     watch::Watch,
 };
 use crate::{
@@ -29,7 +29,7 @@ pub(super) struct Shadows {
     snapshot: Arc<Snapshot>,
     request: Request,
     body: Bytes,
-    features: Vec<(&'static str, String)>,
+    features: Features,
     conversation: String,
     key: String,
     /// The call that they stand beside, and its turn.

@@ -147,6 +147,24 @@ impl Streaming {
         }
     }
 
+    /// Where the encoder's own words of an error begin: what it says before belongs to a reply of its own.
+    fn error_begins(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Responses => "event: error",
+            _ => "",
+        }
+    }
+
+    /// What follows an error that the member has told itself, as the API wants it.
+    fn error_ends(&self, told: &[u8]) -> &'static str {
+        let has = |words: &str| told.windows(words.len()).any(|window| window == words.as_bytes());
+        match self.dialect {
+            Dialect::Chat => "data: [DONE]",
+            Dialect::Responses if !has("response.failed") => "event: response.failed",
+            _ => NOTHING,
+        }
+    }
+
     /// One that may stand before the first event, and between any two of a relay: those go out whole.
     fn bare_keep_alive(&mut self) -> Vec<u8> {
         match (self.dialect, self.form) {
@@ -193,12 +211,15 @@ impl Streaming {
             }
             Some(error) => {
                 self.state = State::Failed;
-                if answering.error_is_untold() {
-                    let said = turn.gateway.scrub(&describe(error));
-                    let message = format!("{} stopped in the middle: {said}", answering.asked.model.alias);
-                    let error = ApiError::new(Kind::Upstream, Origin::Upstream, "broken_answer", message);
-                    out.extend(self.encoder.error(&error, Some(&bench)));
-                }
+                let said = turn.gateway.scrub(&describe(error));
+                let message = format!("{} stopped in the middle: {said}", answering.asked.model.alias);
+                let error = ApiError::new(Kind::Upstream, Origin::Upstream, "broken_answer", message);
+                let told = self.encoder.error(&error, Some(&bench));
+                out.extend_from_slice(match (answering.is_relay(), answering.error_is_untold()) {
+                    (false, _) => &told,
+                    (true, true) => from(&told, self.error_begins()),
+                    (true, false) => from(&told, self.error_ends(&out)),
+                });
                 TurnStatus::Error
             }
         };
@@ -270,6 +291,18 @@ async fn finish_alone(turn: Turn, mut answering: Answering) {
     if let Some(written) = turn.record.end(Some(&mut answering.watch), status) {
         let _ = written.await;
     }
+}
+
+/// Stands in no encoder's words.
+const NOTHING: &str = "\0";
+
+/// From where these words stand; nothing where they do not.
+fn from<'a>(bytes: &'a [u8], words: &str) -> &'a [u8] {
+    if words.is_empty() {
+        return bytes;
+    }
+    let at = bytes.windows(words.len()).position(|window| window == words.as_bytes());
+    at.map_or(&[], |at| &bytes[at..])
 }
 
 /// After the head nothing can go back as it came.

@@ -60,7 +60,13 @@ impl Watch {
             Event::Image { .. } | Event::Vendor { .. } => self.piece(),
             Event::Usage(usage) => self.usage.update(*usage),
             Event::Model(model) => self.served_as = Some(model.clone()),
-            Event::Finish { reason, .. } => self.finish = Some(*reason),
+            Event::Finish { reason, .. } => {
+                self.finish = Some(*reason);
+                // It has become no notice.
+                if self.first_piece.is_none() && is_said(&self.opening) {
+                    self.piece();
+                }
+            }
             Event::Error(error) => self.error = Some(error.clone()),
             Event::Thinking(_)
             | Event::ThinkingSignature(_)
@@ -90,8 +96,7 @@ impl Watch {
             return;
         }
         self.opening.push_str(text);
-        // Spaces say nothing, and a notice that a quota is used up is no answer: it is one as long as nothing follows.
-        if !self.opening.trim().is_empty() && !wire::quota_notice(&self.opening) {
+        if is_said(&self.opening) && !wire::may_be_quota_notice(&self.opening) {
             self.piece();
         }
     }
@@ -106,4 +111,9 @@ impl Watch {
         self.first_piece.get_or_insert_with(Instant::now);
         self.opening = String::new();
     }
+}
+
+/// Spaces say nothing, and a notice that a quota is used up is no answer: it is one as long as nothing follows.
+fn is_said(text: &str) -> bool {
+    !text.trim().is_empty() && !wire::quota_notice(text)
 }

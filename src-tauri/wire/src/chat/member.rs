@@ -1,6 +1,7 @@
 //! A [`Request`] into the body a member is asked with, built anew or edited in place.
 
 mod options;
+mod seals;
 mod tools;
 mod turn;
 
@@ -40,8 +41,10 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
 pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
-    let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
+    let text = json::text_of(body)?;
+    let unsealed = seals::unsealed(&text, request, target, &mut notices)?;
+    let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
     body.remove(&["bench"]);
     body.remove(&["with"]);

@@ -2,15 +2,16 @@
 
 pub(super) mod node;
 mod options;
+mod seals;
 mod tools;
 mod turns;
 
-use super::{RULES, seal, spelling::snake};
+use super::{RULES, spelling::snake};
 use crate::{
     error::ApiError,
     format::Encoded,
     json,
-    model::{Content, Form, Request, Target},
+    model::{Form, Request, Target},
     prepare::{Prepared, prepare},
     relay::{
         self,
@@ -39,9 +40,9 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 /// The caller's body; the model and the form of the reply are in the path.
 pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let text = json::text_of(body)?;
-    let unmarked = seal::unmarked(&text, marked(request, target));
-    let mut body = relay::Body::new(unmarked.as_deref().unwrap_or(&text).as_bytes())?;
     let mut notices = Vec::new();
+    let unsealed = seals::unsealed(&text, request, target, &mut notices)?;
+    let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
     if body.has("model") {
         body.set(&["model"], &serde_json::Value::from(full_name(&target.served)).to_string());
     }
@@ -50,26 +51,6 @@ pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<E
     bend(&mut body, request, target, &Places::default(), &mut notices);
     let path = path(&target.served, method(request.form));
     Ok(Encoded { path, headers: Vec::new(), body: body.into_bytes(), notices, restore: Restore::default() })
-}
-
-/// Signatures of translated answers as the caller has them, each with what this member may read of it.
-fn marked<'a>(
-    request: &'a Request,
-    target: &'a Target,
-) -> impl Iterator<Item = (String, Option<String>)> + 'a {
-    request.parts().filter_map(|part| {
-        let (seal, told) = match &part.content {
-            Content::ToolCall(call) => call.signature.as_ref().map(|seal| (seal, seal::to_caller(seal)))?,
-            Content::Thinking(thinking) => {
-                thinking.signature.as_ref().map(|seal| (seal, seal::to_caller(seal)))?
-            }
-            Content::Redacted { seal, id } => (seal, seal::redacted_to_caller(seal, id.as_deref())),
-            _ => return None,
-        };
-        let is_redacted = matches!(part.content, Content::Redacted { .. });
-        let own = (!is_redacted && target.made(seal)).then(|| seal.data.clone());
-        (is_redacted || seal.origin.is_some()).then_some((told, own))
-    })
 }
 
 /// `models/gemini-2.5-pro`; a tuned model's name has its own collection.

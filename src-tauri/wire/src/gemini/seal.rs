@@ -4,10 +4,8 @@
 use crate::{
     media::decode,
     model::{Content, Seal},
+    seal::SKIP,
 };
-
-/// What Google documents for calls that never had a signature: they were made by another model.
-pub(super) const SKIP: &str = "skip_thought_signature_validator";
 
 /// Before a text that is no base64 of itself.
 const PLAIN: &str = "bw0.";
@@ -57,23 +55,6 @@ pub(super) fn redacted_from_caller(text: &str) -> Option<Content> {
     let (id, seal) = inner.strip_prefix(REDACTED)?.split_once('\n')?;
     let id = Some(id.to_owned()).filter(|id| !id.is_empty());
     Some(Content::Redacted { seal: Seal::from_caller(seal), id })
-}
-
-/// A text with every signature that carries our mark as `target` may have it: its own, or none.
-pub(super) fn unmarked(text: &str, seals: impl Iterator<Item = (String, Option<String>)>) -> Option<String> {
-    let mut out: Option<String> = None;
-    for (told, own) in seals {
-        let url_safe = told.replace('+', "-").replace('/', "_");
-        let own = serde_json::Value::from(own.as_deref().unwrap_or(SKIP)).to_string();
-        for told in [told, url_safe] {
-            let quoted = format!("\"{told}\"");
-            let now = out.as_deref().unwrap_or(text);
-            if now.contains(&quoted) {
-                out = Some(now.replace(&quoted, &own));
-            }
-        }
-    }
-    out
 }
 
 fn encode(bytes: &[u8]) -> String {

@@ -183,6 +183,16 @@ impl Content {
             _ => None,
         }
     }
+
+    /// What binds the part to the member that made it.
+    pub fn seal(&self) -> Option<&Seal> {
+        match self {
+            Content::Thinking(thinking) => thinking.signature.as_ref(),
+            Content::Redacted { seal, .. } => Some(seal),
+            Content::ToolCall(call) => call.signature.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 impl Document {

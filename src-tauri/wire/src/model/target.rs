@@ -24,6 +24,8 @@ pub struct Target {
     pub member: Member,
     /// Fingerprints of the seals this member is known to have made, of those that carry no mark of ours.
     pub made: BTreeSet<u64>,
+    /// Of the same seals, those another member is known to have made. A seal in neither is of an unknown maker.
+    pub foreign: BTreeSet<u64>,
     /// What the caller's dialect could not hold, kept by tool-call id, for this member.
     pub kept: BTreeMap<String, Kept>,
     pub quirks: Quirks,

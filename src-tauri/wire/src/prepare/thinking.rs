@@ -19,7 +19,15 @@ pub(super) fn keep(request: &mut Request, target: &Target, rules: &Rules, notice
             let wanted = keeps != Keeps::Text
                 || rules.thinking == Keeps::Text
                 || message.parts.iter().any(|part| matches!(part.content, Content::ToolCall(_)));
-            if let Err(reason) = check(&mut message.parts[part_at], target, keeps, wanted) {
+            let signed = matches!(
+                &message.parts[part_at].content,
+                Content::Thinking(Thinking { signature: Some(_), .. })
+            );
+            let checked = check(&mut message.parts[part_at], target, keeps, wanted);
+            if signed && checked.is_ok() && keeps == Keeps::Text {
+                notices.push(Notice::new(place.clone(), "the reasoning goes without its signature"));
+            }
+            if let Err(reason) = checked {
                 notices.push(Notice::new(place, reason));
                 // An empty text is passed over by every encoder; removing would move the places of what follows.
                 message.parts[part_at].content = Content::Text(String::new());

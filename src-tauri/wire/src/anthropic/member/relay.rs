@@ -2,12 +2,15 @@
 
 use serde_json::{Value, value::RawValue};
 
-use super::{HEADERS, PATH};
+use super::{
+    HEADERS, PATH,
+    thinking::{UNTHOUGHT, begins_unthought, chain},
+};
 use crate::{
     error::ApiError,
     format::Encoded,
     json::{self, Object, Place},
-    model::{Content, Request, Seal, Target},
+    model::{Content, Request, Seal, Target, ThinkingMode},
     notice::Notice,
     relay::{
         self, Edits,
@@ -25,7 +28,7 @@ pub(in crate::anthropic) fn relay(
     target: &Target,
 ) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
-    // Seals of translated answers carry our mark, and those of other members are refused.
+    // Seals of translated answers carry our mark, and the API refuses a request for one that it cannot verify.
     let text = json::text_of(body)?;
     let unsealed = match needs_unsealing(request, target) {
         true => unsealed(&text, target, &mut notices)?,
@@ -36,20 +39,72 @@ pub(in crate::anthropic) fn relay(
     body.remove(&["bench"]);
     body.remove(&["with"]);
     bend(&mut body, request, target, &PLACES, &mut notices);
+    if is_broken_off(request, target) && body.has("thinking") {
+        body.set(&["thinking"], r#"{"type":"disabled"}"#);
+        notices.push(Notice::new("thinking", UNTHOUGHT));
+        leave_thinking(&text, &mut body, &mut notices);
+    }
     let body = body.into_bytes();
     let (path, headers) = (PATH.to_owned(), HEADERS.to_vec());
     Ok(Encoded { path, headers, body, notices, restore: Restore::default() })
 }
 
 fn needs_unsealing(request: &Request, target: &Target) -> bool {
-    request.parts().any(|part| match &part.content {
-        Content::Thinking(thinking) => match &thinking.signature {
-            Some(seal) => seal.origin.is_some(),
+    request.parts().any(|part| {
+        let is_marked = || part.content.seal().is_some_and(|seal| seal.origin.is_some());
+        is_foreign(&part.content, target) || is_marked()
+    })
+}
+
+/// Whether the part is thinking that the member is not sent.
+fn is_foreign(content: &Content, target: &Target) -> bool {
+    match content {
+        Content::Thinking(_) | Content::Redacted { .. } => match content.seal() {
+            Some(seal) => target.is_foreign(seal),
             None => target.quirks.signed_thinking,
         },
-        Content::Redacted { seal, .. } => seal.origin.is_some(),
         _ => false,
-    })
+    }
+}
+
+/// Whether the chain of calls that the request goes on with loses the thinking it began with, and the request asks for
+/// more in a way that wants it there. Adaptive thinking does not, and the models that know nothing else refuse to be
+/// told to stop.
+fn is_broken_off(request: &Request, target: &Target) -> bool {
+    let wants_it = matches!(request.reasoning.mode, Some(ThinkingMode::Budget(_) | ThinkingMode::On));
+    if !wants_it {
+        return false;
+    }
+    let chain = chain(request);
+    let loses = |content: &Content| is_foreign(content, target);
+    chain.iter().any(|message| message.parts.iter().any(|part| loses(&part.content)))
+        && begins_unthought(&chain, |content| !loses(content))
+}
+
+/// Takes out the edits of the context that the API makes of thinking only: without it they are refused.
+fn leave_thinking(text: &str, body: &mut relay::Body<'_>, notices: &mut Vec<Notice>) {
+    let management = json::root(text).ok().and_then(|mut fields| fields.take("context_management"));
+    let edits = management.and_then(|raw| serde_json::from_str::<Object<'_>>(raw.get()).ok()?.take("edits"));
+    let edits: Vec<&RawValue> =
+        edits.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let (gone, kept): (Vec<_>, Vec<_>) = edits.iter().enumerate().partition(|(_, raw)| {
+        let edit: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        edit["type"].as_str().is_some_and(|kind| kind.starts_with("clear_thinking"))
+    });
+    if gone.is_empty() {
+        return;
+    }
+    notices.extend(
+        gone.iter().map(|(at, _)| {
+            Notice::new(format!("context_management.edits[{at}]"), "not taken without thinking")
+        }),
+    );
+    if kept.is_empty() {
+        body.remove(&["context_management"]);
+    } else {
+        let kept: Vec<&str> = kept.iter().map(|(_, raw)| raw.get()).collect();
+        body.set(&["context_management", "edits"], &format!("[{}]", kept.join(",")));
+    }
 }
 
 /// The text without our marks on the member's own seals and without the thinking of others; `None` when it
@@ -112,9 +167,7 @@ fn standing<'a>(raw: &'a RawValue, target: &Target, place: Place<'_>) -> Result<
         _ if seal.data.is_empty() && target.quirks.signed_thinking => {
             Standing::Foreign("reasoning without a signature")
         }
-        (Some(member), _) if member != target.member => {
-            Standing::Foreign("reasoning signed by another member")
-        }
+        _ if target.is_foreign(&seal) => Standing::Foreign("reasoning signed by another member"),
         (Some(_), Some(raw)) => Standing::Marked(raw, seal.data),
         _ => Standing::Plain,
     })

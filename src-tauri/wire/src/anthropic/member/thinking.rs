@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dialect::Dialect,
-    model::{Content, Request, Role, Target, ThinkingMode, ThinkingScale, ToolChoice},
+    model::{Content, Message, Request, Role, Target, ThinkingMode, ThinkingScale, ToolChoice},
     notice::Notice,
 };
 
@@ -13,6 +13,8 @@ const LEAST: u64 = 1_024;
 
 /// What is added to an output budget that nobody stated where the model thinks as much as it likes.
 const ROOM_TO_THINK: u64 = 24_576;
+
+pub(super) const UNTHOUGHT: &str = "turned off: the thinking before the last tool call is not there";
 
 pub(super) struct Plan {
     /// The `thinking` object.
@@ -108,14 +110,34 @@ fn ruled_out(request: &Request, mode: Option<ThinkingMode>) -> Option<&'static s
     if !matches!(mode, Some(ThinkingMode::Budget(_))) {
         return None;
     }
-    let turns = request.messages.iter().rev();
-    let calling = turns
-        .take_while(|message| message.role != Role::User)
-        .filter(|message| message.role == Role::Assistant)
-        .find(|message| message.parts.iter().any(|part| matches!(part.content, Content::ToolCall(_))))?;
-    let first = calling.parts.iter().find(|part| part.content.as_text() != Some(""))?;
-    let thought = matches!(first.content, Content::Thinking(_) | Content::Redacted { .. });
-    (!thought).then_some("turned off: the thinking before the last tool call is not there")
+    begins_unthought(&chain(request), |_| true).then_some(UNTHOUGHT)
+}
+
+/// The member's turns in the chain of calls that the request goes on with, the last one first. What the user says
+/// beside results does not end it: the API is sent both as one turn.
+pub(super) fn chain(request: &Request) -> Vec<&Message> {
+    let mut chain = Vec::new();
+    let mut answered = true;
+    for message in request.messages.iter().rev() {
+        match message.role {
+            Role::User => answered = false,
+            Role::Tool => answered = true,
+            Role::Assistant if answered => chain.push(message),
+            Role::Assistant => break,
+            Role::System | Role::Developer => {}
+        }
+    }
+    chain
+}
+
+/// Whether the first calls of the chain were led to by no thinking, of the parts that are `sent`.
+pub(super) fn begins_unthought(chain: &[&Message], sent: impl Fn(&Content) -> bool) -> bool {
+    let calls =
+        |message: &&&Message| message.parts.iter().any(|part| matches!(part.content, Content::ToolCall(_)));
+    let Some(calling) = chain.iter().rfind(calls) else { return false };
+    let mut parts = calling.parts.iter().map(|part| &part.content);
+    let first = parts.find(|content| content.as_text() != Some("") && sent(content));
+    !matches!(first, None | Some(Content::Thinking(_) | Content::Redacted { .. }))
 }
 
 fn with_display(thinking: Option<Value>, request: &Request) -> Option<Value> {

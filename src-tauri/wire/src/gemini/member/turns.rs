@@ -7,10 +7,11 @@ use serde_json::json;
 
 use super::node::Node;
 use crate::{
-    gemini::{media, seal},
+    gemini::media,
     model::{Content, Message, Part, Request, Role, Source, Thinking, ToolCall, ToolResult},
     notice::Notice,
     raw::Raw,
+    seal::SKIP,
 };
 
 pub(super) struct Turns<'a> {
@@ -134,7 +135,7 @@ fn model_parts<'a>(
         match &part.content {
             Content::ToolCall(call) => {
                 let signature = call.signature.as_ref().map(|seal| seal.data.as_str());
-                let signature = signature.or((!signed).then_some(seal::SKIP));
+                let signature = signature.or((!signed).then_some(SKIP));
                 signed = true;
                 let (node, is_object) = function_call(call, signature);
                 if !is_object {

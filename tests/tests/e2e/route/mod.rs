@@ -1,0 +1,22 @@
+//! Route mode, over members of every dialect, in every API a caller may speak: route.md.
+
+mod by_name;
+mod caller;
+mod cap;
+mod eligible;
+mod failover;
+mod giving_up;
+mod half;
+mod hangup;
+mod heard;
+mod lab;
+mod learned;
+mod order;
+mod records;
+mod relay;
+mod reply;
+mod sealed;
+mod silence;
+mod sticky;
+mod tools;
+mod verdicts;
