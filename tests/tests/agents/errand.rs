@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Reached only when an agent hangs.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// The file to be edited.
 const NOTE: &str = "note.txt";
