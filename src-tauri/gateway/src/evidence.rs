@@ -135,7 +135,11 @@ impl Gateway {
 
 /// A rate limit, and not a server that is busy for a moment.
 pub(crate) fn is_limit(error: &UpstreamError) -> bool {
-    error.status.is_none_or(|status| status == 429) || error.retry_after.is_some()
+    let said = || {
+        let said = error.message.to_lowercase();
+        ["limit", "quota", "too many", "credit", "balance"].iter().any(|word| said.contains(word))
+    };
+    error.retry_after.is_some() || error.status.map_or_else(said, |status| status == 429)
 }
 
 /// How far the provider's words say a limit reaches.

@@ -84,7 +84,7 @@ async fn the_window_is_told_conversations_turns_and_why() {
     let unknown = json!({"conversation": "r0", "before": null, "limit": 1, "texts": false});
     for (command, args) in [("turns", unknown), ("conversation", json!({"id": "r0"}))] {
         let refused = gateway.admin(command, &args).await;
-        assert_eq!(refused.json()["code"], "not_found", "{command}: {}", refused.text());
+        assert_eq!(refused.json()["error"]["code"], "not_found", "{command}: {}", refused.text());
     }
 }
 

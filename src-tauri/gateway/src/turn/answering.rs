@@ -50,7 +50,8 @@ impl Answering {
         idle: Duration,
     ) -> Answering {
         // A member may send one whole reply where a stream was asked for: only a stream can be relayed as one.
-        let reader = match (asked.relayed, is_stream(&incoming.headers, request.form)) {
+        let relayed = asked.relayed && request.form != Form::Array;
+        let reader = match (relayed, is_stream(&incoming.headers)) {
             (true, true) if request.stream => Reader::Relay(Box::new(Relay::new(request, asked.member))),
             (true, false) if !request.stream => Reader::Whole,
             _ => {
@@ -229,11 +230,7 @@ fn append(bytes: &mut Vec<u8>, more: Vec<u8>) {
     if bytes.is_empty() { *bytes = more } else { bytes.extend(more) }
 }
 
-fn is_stream(headers: &HeaderMap, form: Form) -> bool {
-    // Gemini's other stream is one JSON array.
-    if form == Form::Array {
-        return true;
-    }
+fn is_stream(headers: &HeaderMap) -> bool {
     let content_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_ascii_lowercase();
     // Some say nothing, or that they send text.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
 use plan::Registered;
-use wire::{ApiError, Encoded, Member, Request, Target};
+use wire::{ApiError, Encoded, Form, Member, Request, Target};
 
 use crate::{gateway::Gateway, setup::Snapshot};
 
@@ -37,6 +37,11 @@ impl Asked {
         let format = wire::format(endpoint.api);
         let relayed = endpoint.api == request.dialect;
         let encoded = match relayed {
+            // One array is whole when its last byte has come: events are asked for, and written as the array.
+            true if request.form == Form::Array => {
+                let events = Request { form: Form::Events, ..request.clone() };
+                format.relay_request(body, &events, &target)
+            }
             true => format.relay_request(body, request, &target),
             false => Ok(format.encode_request(request, &target)),
         };

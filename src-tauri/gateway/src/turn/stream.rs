@@ -36,6 +36,8 @@ pub(crate) struct Streaming {
     keeping: Option<Keeping>,
     kept: Option<Kept>,
     finishes_alone: bool,
+    /// The head went out without a member's word: it has been silent for so long that it is shown to be alive at once.
+    late: bool,
 }
 
 enum State {
@@ -86,6 +88,7 @@ impl Streaming {
             }
         };
         let streaming = Streaming {
+            late: begun.is_none(),
             gateway,
             state,
             encoder: wire::format(dialect).encoder(head),
@@ -101,6 +104,12 @@ impl Streaming {
 
     /// The next bytes; `None` at the end, an error where the connection is to be cut.
     pub(crate) async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if std::mem::take(&mut self.late) {
+            let alive = self.bare_keep_alive();
+            if !alive.is_empty() {
+                return Some(Ok(alive.into()));
+            }
+        }
         loop {
             match &mut self.state {
                 State::Finished => return None,

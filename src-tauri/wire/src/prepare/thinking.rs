@@ -19,13 +19,11 @@ pub(super) fn keep(request: &mut Request, target: &Target, rules: &Rules, notice
             let wanted = keeps != Keeps::Text
                 || rules.thinking == Keeps::Text
                 || message.parts.iter().any(|part| matches!(part.content, Content::ToolCall(_)));
-            let signed = matches!(
-                &message.parts[part_at].content,
-                Content::Thinking(Thinking { signature: Some(_), .. })
-            );
+            let signed = is_signed(&message.parts[part_at].content);
             let checked = check(&mut message.parts[part_at], target, keeps, wanted);
-            if signed && checked.is_ok() && keeps == Keeps::Text {
-                notices.push(Notice::new(place.clone(), "the reasoning goes without its signature"));
+            if signed && checked.is_ok() && !is_signed(&message.parts[part_at].content) {
+                let reason = "goes without its signature, which only its maker can read";
+                notices.push(Notice::new(place.clone(), reason));
             }
             if let Err(reason) = checked {
                 notices.push(Notice::new(place, reason));
@@ -58,6 +56,14 @@ fn reattach(parts: &mut Vec<Part>, target: &Target, keeps: Keeps) {
     }
     if let Some((at, text)) = before {
         parts.insert(at, Content::Thinking(Thinking { text, signature: None }).into());
+    }
+}
+
+fn is_signed(content: &Content) -> bool {
+    match content {
+        Content::Thinking(thinking) => thinking.signature.is_some(),
+        Content::ToolCall(call) => call.signature.is_some(),
+        _ => false,
     }
 }
 

@@ -8,8 +8,7 @@ use serde_json::json;
 
 use super::{
     caller::{Ask, Caller},
-    half::{cut_after_the_head, heard_before},
-    lab::{asked, named, routed, routed_as, says, served, with_member},
+    lab::{asked, head_then, heard_before, named, routed, routed_as, says, served, with_member},
 };
 
 /// What a member does instead of an answer.
@@ -352,16 +351,16 @@ async fn thoughts_shown_early_hold_the_turn() {
     for caller in Caller::AGENTS {
         for own in [true, false] {
             let member = if own { caller.own().expect("an agent") } else { other_than(caller) };
+            let what = format!("{caller:?} over {member:?}");
             let gate = Gate::shut();
-            let seen = gate.clone();
+            let held = gate.clone();
             let thinks = Script::in_any(move |api, request| {
                 let reply = request.told(api, &[Said::Thinks("Hm.")], End::Error("The engine fell over"));
-                heard_before(reply, b"Hm.", &seen)
+                heard_before(reply, b"Hm.", &held)
             });
             let members = [("alpha", member, thinks), ("beta", Api::Chat, named("beta"))];
             let lab = routed_as(members, |it| it.setting("show_reasoning_early", true)).await;
-            let what = format!("{caller:?} over {member:?}");
-            let heard = cut_after_the_head(&lab, caller, &Ask::of("hi"), &gate).await;
+            let heard = head_then(lab.http(), caller, &Ask::of("hi"), &gate).await;
             assert_eq!((heard.status, heard.thinking().as_str()), (200, "Hm."), "{what}: {}", heard.raw);
             assert!(heard.error.is_some() && !heard.is_whole(), "{what}: {}", heard.raw);
             assert_eq!(asked(&lab, "beta").len(), 0, "{what}");

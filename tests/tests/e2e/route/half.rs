@@ -1,7 +1,7 @@
 //! A member that dies when its caller has heard some of it: route.md §4, wire.md §6.
 
 use bench_tests::{
-    Gate, Lab,
+    Gate,
     sse::Ended,
     upstream::{Api, End, Framing, Reply, Said, Script, Step},
 };
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{
     caller::{Ask, Caller},
     heard::Heard,
-    lab::{asked, named, routed, served},
+    lab::{asked, head_then, heard_before, named, routed, served},
 };
 
 const HALF: &[Said] = &[Said::Text("Half of the answer")];
@@ -47,20 +47,6 @@ fn dies(death: Death, gate: &Gate) -> Script {
     })
 }
 
-/// Waits at the gate after the last piece that holds the words.
-pub(super) fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
-    let holds = |step: &Step| matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words));
-    let at = reply.steps.iter().rposition(holds).expect("the words");
-    reply.at(at + 1, Step::Wait(gate.clone()))
-}
-
-/// Asks for a stream; once the head is there, which comes with the first piece, the gate is opened.
-pub(super) async fn cut_after_the_head(lab: &Lab, caller: Caller, ask: &Ask, gate: &Gate) -> Heard {
-    let response = caller.head(lab.http(), ask, true).await;
-    gate.open();
-    Heard::read(caller, true, response).await
-}
-
 fn mid_chunk(reply: Reply) -> Reply {
     assert_eq!(reply.framing, Framing::Chunked);
     reply.step(Step::Raw("fff\r\ndata: {\"cho".into())).step(Step::Close)
@@ -75,7 +61,7 @@ async fn streamed_the_error_goes_into_the_stream_and_nobody_else_is_asked() {
                 let what = format!("{death:?} of {member:?} before {caller:?}");
                 let gate = Gate::shut();
                 lab.upstream.model(&served("alpha"), dies(death, &gate));
-                let heard = cut_after_the_head(&lab, caller, &Ask::of(&what), &gate).await;
+                let heard = head_then(lab.http(), caller, &Ask::of(&what), &gate).await;
                 assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
                 assert_eq!(heard.text(), "Half of the answer", "{what}: {}", heard.raw);
                 ends_as_failed(&heard, caller, &what);
@@ -122,9 +108,9 @@ fn ends_as_failed(heard: &Heard, caller: Caller, what: &str) {
 async fn whole_it_fails_over() {
     for member in Api::ALL {
         for death in DEATHS {
-            let at_once = Gate::shut();
-            at_once.open();
-            let script = dies(death, &at_once);
+            let gate = Gate::shut();
+            gate.open();
+            let script = dies(death, &gate);
             let lab = routed([("alpha", member, script), ("beta", Api::Chat, named("beta"))]).await;
             for caller in Caller::ALL {
                 let what = format!("{death:?} of {member:?} before {caller:?}");
@@ -158,7 +144,7 @@ async fn a_call_that_has_begun_holds_the_turn() {
                 heard_before(request.told(api, &said, End::BrokenOff), b"\"look\"", &held)
             });
             lab.upstream.model(&served("alpha"), calls);
-            let heard = cut_after_the_head(&lab, caller, &Ask::of(&what).tools(), &gate).await;
+            let heard = head_then(lab.http(), caller, &Ask::of(&what).tools(), &gate).await;
             assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
             assert_eq!(
                 heard.calls().first().map(|call| call.name.as_str()),

@@ -3,7 +3,7 @@
 mod read;
 
 use bench_tests::{sse::Ended, within};
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, response::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde_json::Value;
@@ -58,8 +58,18 @@ pub struct Called {
 
 impl Heard {
     pub async fn read(caller: Caller, stream: bool, response: Response<Incoming>) -> Heard {
-        let (head, mut body) = response.into_parts();
-        let mut bytes = Vec::new();
+        let (head, body) = response.into_parts();
+        Heard::go_on(caller, stream, head, Vec::new(), body).await
+    }
+
+    /// The same when so many bytes have been read already.
+    pub async fn go_on(
+        caller: Caller,
+        stream: bool,
+        head: Parts,
+        mut bytes: Vec<u8>,
+        mut body: Incoming,
+    ) -> Heard {
         let ended = loop {
             match within("the next piece of a reply", body.frame()).await {
                 Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().expect("no trailers")),

@@ -1,11 +1,17 @@
 //! One upstream, and a routed collection over members of any dialect.
 
 use bench_tests::{
-    Gateway, Lab, Scenario, Upstream,
+    Gate, Gateway, Lab, Scenario, Upstream,
+    http::Http,
     scenario::KEY,
-    upstream::{Api, Received, Reply, Script},
+    upstream::{Api, Received, Reply, Script, Step},
 };
 use serde_json::{Value, json};
+
+use super::{
+    caller::{Ask, Caller},
+    heard::Heard,
+};
 
 /// What a member is called, what it speaks, and what it does.
 pub type Member = (&'static str, Api, Script);
@@ -56,6 +62,20 @@ pub fn says(api: Api, request: &Received, text: &str) -> Reply {
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
     let said = [bench_tests::upstream::Said::Text(text)];
     request.told(api, &said, bench_tests::upstream::End::Proper)
+}
+
+/// Waits at the gate after the last piece that holds the words: what comes at once with its end has not begun.
+pub fn heard_before(reply: Reply, words: &[u8], gate: &Gate) -> Reply {
+    let holds = |step: &Step| matches!(step, Step::Send(bytes) if bytes.windows(words.len()).any(|window| window == words));
+    let at = reply.steps.iter().rposition(holds).expect("the words");
+    reply.at(at + 1, Step::Wait(gate.clone()))
+}
+
+/// Asks for a stream; once the head is there, which comes with the first piece, the gate is opened.
+pub async fn head_then(http: &Http, caller: Caller, ask: &Ask, gate: &Gate) -> Heard {
+    let response = caller.head(http, ask, true).await;
+    gate.open();
+    Heard::read(caller, true, response).await
 }
 
 /// What a member was asked so far.
