@@ -37,8 +37,8 @@ pub async fn run(lab: &Lab, number: usize, (agent, api): &Case) -> Result<(), St
         ("url", &lab.gateway.http.url),
         ("model", &format!("bench/{}:route", named("work", number))),
         ("task", &format!("Do the {mark}: make {NOTE} say after instead of before.")),
-        // What it prints is not in its own words.
-        ("shell", &format!("echo {mark} >trace.txt && printf '{mark}-%d' 42")),
+        // What it prints is not in its own words. A terminal that closes right behind it may lose it (Qwen Code's).
+        ("shell", &format!("echo {mark} >trace.txt; printf '{mark}-%d\\n' 42; sleep 1")),
         ("folder", &folder.path().to_string_lossy()),
         ("home", &home.path().to_string_lossy()),
     ]);
