@@ -5,7 +5,7 @@ use bench_tests::{
     upstream::{Api, Received, Reply, Script, Step},
 };
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use super::{
     caller::{Ask, Caller},
@@ -22,10 +22,11 @@ async fn ended(lab: &Lab) -> Value {
 }
 
 /// Asks, and holds the reply when its head has come, without reading on; the gate says when.
-fn hold(lab: &Lab, caller: Caller, stream: bool) -> (JoinHandle<()>, Gate) {
+fn hold(lab: &Lab, caller: Caller, stream: bool) -> (JoinSet<()>, Gate) {
     let (http, answered) = (lab.http().clone(), Gate::shut());
     let gate = answered.clone();
-    let asking = tokio::spawn(async move {
+    let mut asking = JoinSet::new();
+    asking.spawn(async move {
         let response = caller.head(&http, &Ask::of("hi"), stream).await;
         gate.open();
         std::future::pending::<()>().await;
@@ -73,7 +74,7 @@ async fn the_member_is_hung_up_on_and_nobody_is_asked_again() {
                 if !early {
                     answered.passed().await;
                 }
-                asking.abort();
+                drop(asking);
                 request.hung_up().await;
                 let conversation = ended(&lab).await;
                 assert_eq!(conversation["status"], "cancelled", "{what}: {conversation}");
@@ -97,7 +98,7 @@ async fn where_it_is_set_the_turn_is_finished_and_recorded() {
         if stream {
             answered.passed().await;
         }
-        asking.abort();
+        drop(asking);
         // It has seen the hang-up, and has not hung up itself.
         assert_eq!(lab.http().get("/health").await.status, 200);
         gate.open();
@@ -123,7 +124,7 @@ async fn the_second_member_is_hung_up_on_too() {
     .await;
     let (asking, _) = hold(&lab, Caller::Chat, true);
     let request = lab.upstream.arrived(&served("beta"), 1).await;
-    asking.abort();
+    drop(asking);
     request.hung_up().await;
     assert_eq!(ended(&lab).await["status"], "cancelled");
     assert_eq!(asked(&lab, "gamma").len(), 0);
