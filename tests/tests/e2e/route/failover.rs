@@ -5,6 +5,7 @@ use bench_tests::{
     upstream::{Api, End, Received, Reply, Said, Script, Step},
 };
 use serde_json::json;
+use tokio::{io::AsyncWriteExt, net::TcpListener, task::JoinSet};
 
 use super::{
     caller::{Ask, Caller},
@@ -188,9 +189,8 @@ async fn unseen_when_there_is_no_connection() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its address").port();
     drop(listener);
-    let plain = Upstream::start().await;
-    let plain_port = plain.root().rsplit_once(':').map(|(_, port)| port.to_owned()).expect("a port");
-    for base in [format!("http://127.0.0.1:{port}"), format!("https://127.0.0.1:{plain_port}")] {
+    let (plain, _task) = speaks_no_tls().await;
+    for base in [format!("http://127.0.0.1:{port}"), format!("https://{plain}")] {
         for api in Api::ALL {
             let root = match api {
                 Api::Gemini => format!("{base}/v1beta"),
@@ -212,6 +212,19 @@ async fn unseen_when_there_is_no_connection() {
             }
         }
     }
+}
+
+/// Answers every connection at once, in plain words; where it listens.
+async fn speaks_no_tls() -> (std::net::SocketAddr, JoinSet<()>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let mut task = JoinSet::new();
+    task.spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            let _ = connection.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
+        }
+    });
+    (address, task)
 }
 
 /// A plain 400 about what the caller sent is the caller's: nobody else is asked.

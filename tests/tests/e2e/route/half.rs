@@ -1,16 +1,17 @@
 //! A member that dies when its caller has heard some of it: route.md §4, wire.md §6.
 
 use bench_tests::{
-    Gate,
+    Gate, Scenario, Upstream,
     sse::Ended,
     upstream::{Api, End, Framing, Reply, Said, Script, Step},
 };
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::{
     caller::{Ask, Caller},
     heard::Heard,
-    lab::{asked, head_then, heard_before, named, routed, served},
+    lab::{asked, head_then, heard_before, named, routed, served, with_member},
 };
 
 const HALF: &[Said] = &[Said::Text("Half of the answer")];
@@ -52,26 +53,44 @@ fn mid_chunk(reply: Reply) -> Reply {
     reply.step(Step::Raw("fff\r\ndata: {\"cho".into())).step(Step::Close)
 }
 
+/// Everybody at once: after an error the connection stands open for a moment before it is cut.
 #[tokio::test]
 async fn streamed_the_error_goes_into_the_stream_and_nobody_else_is_asked() {
+    let upstream = Upstream::start().await;
+    upstream.model(&served("beta"), named("beta"));
+    let mut scenario = with_member(Scenario::new().setting("rotate", 0), "beta", &upstream.base(), Api::Chat);
+    let mut cases = Vec::new();
     for member in Api::ALL {
         for death in DEATHS {
-            let lab = routed([("alpha", member, named("alpha")), ("beta", Api::Chat, named("beta"))]).await;
-            for caller in Caller::ALL {
-                let what = format!("{death:?} of {member:?} before {caller:?}");
+            for (at, caller) in Caller::ALL.into_iter().enumerate() {
                 let gate = Gate::shut();
-                lab.upstream.model(&served("alpha"), dies(death, &gate));
-                let heard = head_then(lab.http(), caller, &Ask::of(&what), &gate).await;
-                assert_eq!((heard.status, heard.by()), (200, "alpha"), "{what}: {}", heard.raw);
-                assert_eq!(heard.text(), "Half of the answer", "{what}: {}", heard.raw);
-                ends_as_failed(&heard, caller, &what);
-                if matches!(death, Death::Error) {
-                    assert!(heard.raw.contains("The engine fell over"), "{what}: {}", heard.raw);
-                }
+                let alias = format!("{}-{death:?}-{at}", member.name()).to_lowercase();
+                upstream.model(&served(&alias), dies(death, &gate));
+                scenario = with_member(scenario, &alias, &upstream.base_of(member), member);
+                scenario = scenario.collection(&alias, &[&alias, "beta"]).with("reply", "route");
+                cases.push((member, death, caller, alias, gate));
             }
-            assert_eq!(asked(&lab, "beta").len(), 0, "{death:?} of {member:?}");
         }
     }
+    let gateway = scenario.start().await;
+    let mut asking = JoinSet::new();
+    for (member, death, caller, alias, gate) in cases {
+        let http = gateway.http.clone();
+        asking.spawn(async move {
+            let what = format!("{death:?} of {member:?} before {caller:?}");
+            let ask = Ask::of(&what).model(&format!("bench/{alias}"));
+            (head_then(&http, caller, &ask, &gate).await, caller, death, alias, what)
+        });
+    }
+    for (heard, caller, death, alias, what) in asking.join_all().await {
+        assert_eq!((heard.status, heard.by()), (200, alias.as_str()), "{what}: {}", heard.raw);
+        assert_eq!(heard.text(), "Half of the answer", "{what}: {}", heard.raw);
+        ends_as_failed(&heard, caller, &what);
+        if matches!(death, Death::Error) {
+            assert!(heard.raw.contains("The engine fell over"), "{what}: {}", heard.raw);
+        }
+    }
+    assert_eq!(upstream.asked(&served("beta")).len(), 0);
 }
 
 /// The API's own error, no mark of a whole answer, and a connection that is cut.

@@ -55,7 +55,8 @@ async fn every_caller_is_answered_by_a_member_of_every_dialect() {
     }
 }
 
-/// Whole replies have room but Gemini's; streams of chat always, and others where they are translated.
+/// Whole replies have room but Gemini's; streams of chat always, and others where they are translated, as Gemini's
+/// other form of a stream is.
 fn tells_bench(caller: Caller, member: Api, stream: bool) -> bool {
     match stream {
         false => !caller.is_gemini(),
