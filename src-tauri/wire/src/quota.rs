@@ -29,7 +29,7 @@ pub fn may_be_quota_notice(text: &str) -> bool {
 /// By then a notice has said what it is.
 const OPENING_CHARS: usize = 80;
 
-const OPENINGS: [&str; 20] = [
+const OPENINGS: [&str; 19] = [
     "you have ",
     "you've ",
     "you\u{2019}ve ",
@@ -49,7 +49,6 @@ const OPENINGS: [&str; 20] = [
     "quota",
     "out of credits",
     "not enough credits",
-    "the free",
 ];
 
 const WORDS: [&str; 10] =
