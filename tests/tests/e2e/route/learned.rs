@@ -82,3 +82,31 @@ async fn a_refused_name_is_tried_otherwise_once_and_learned() {
         }
     }
 }
+
+/// A member that takes the budget by no name is not asked for ever.
+#[tokio::test]
+async fn what_is_refused_under_every_name_passes_on() {
+    let script = Script::in_any(|api: Api, request: &Received| {
+        let body = request.json();
+        match (body.get("max_tokens"), body.get("max_completion_tokens")) {
+            (Some(_), _) => api.fails(
+                400,
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            ),
+            (_, Some(_)) => api.fails(400, "Unrecognized request argument supplied: max_completion_tokens"),
+            _ => says(api, request, "Said by alpha."),
+        }
+    });
+    for caller in [Caller::Chat, Caller::Anthropic] {
+        let lab = routed([("alpha", Api::Chat, script.clone()), ("beta", Api::Chat, named("beta"))]).await;
+        for text in ["one", "two"] {
+            let heard = caller.ask(lab.http(), &Ask::of(text).with("max_tokens", json!(64))).await;
+            assert!(heard.is_whole(), "{caller:?}: {}", heard.raw);
+            assert!(
+                asked(&lab, "alpha").len() <= 6,
+                "{caller:?}: asked {} times",
+                asked(&lab, "alpha").len()
+            );
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Route mode, over members of every dialect, in every API a caller may speak: route.md.
 
+mod bound;
 mod by_name;
 mod caller;
 mod cap;

@@ -40,7 +40,9 @@ const ANTHROPIC: Exchange = Exchange {
           {"type":"web_search_20250305","name":"web_search","max_uses":5}, {"type":"bash_20250124","name":"bash"}],
  "messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERg=="},"citations":{"enabled":true}},{"type":"text","text":"read it \u00e9 \/"}]},
   {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"x"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"So."}]},
-  {"role":"user","content":"and now"}],
+  {"role":"user","content":"and now"},
+  {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"EqQBCgIYAhIM=="},{"type":"redacted_thinking","data":"EmwKAh=="},{"type":"tool_use","id":"toolu_1","name":"look","input":{"n": 1.50}}]},
+  {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","is_error":true,"content":[{"type":"text","text":"no"}]}]}],
  "context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}, "unknown_field":[1.0,{"b":1,"a":2}] }"#,
     content_type: "text/event-stream; charset=utf-8",
     stream: "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_01\",\"type\":\"message\", \"role\":\"assistant\",\"model\": \"alpha-1-0613\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":12,\"cache_read_input_tokens\":4,\"output_tokens\":1,\"service_tier\":\"standard\"}}}\n\n\
