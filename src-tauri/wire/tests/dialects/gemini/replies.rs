@@ -231,7 +231,13 @@ fn a_whole_reply_has_no_room_for_bench() {
     let (body, lost) = asked(Dialect::Gemini, &again, &Target { member: Member(8), ..routed() });
     assert_eq!(body["contents"][1]["parts"][0], json!({"text": "hi"}));
     assert_eq!(body["contents"][1]["parts"][1]["thoughtSignature"], "skip_thought_signature_validator");
-    assert_eq!(lost, ["contents[1].parts[0]=reasoning signed by another member"]);
+    assert_eq!(
+        lost,
+        [
+            "contents[1].parts[0]=reasoning signed by another member",
+            "contents[1].parts[2]=goes without its signature, which only its maker can read"
+        ]
+    );
 }
 
 #[test]
