@@ -130,9 +130,10 @@ export class OpenAiChat extends OpenAiSdk {
     assert.ok(error.message.includes("messages[0].content"), error.message);
   }
 
-  async not_yet() {
-    const error = await this.create("bench/chat-core:route", "hi").then(assert.fail, (error) => error);
-    assert.deepEqual([error.constructor.name, error.status], ["InternalServerError", 501]);
+  async routed() {
+    const reply = await this.create("bench/chat-core:route", "hi");
+    assert.equal(reply.bench.reply, "route");
+    assert.ok(reply.bench.alias && reply.choices[0].message.content);
   }
 
   async a_retry_is_a_panel_of_its_own() {

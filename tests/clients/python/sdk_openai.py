@@ -95,13 +95,10 @@ class Chat(OpenAi):
         else:
             raise AssertionError("a number was taken for content")
 
-    def not_yet(self):
-        try:
-            self.create("bench/chat-core:route", "hi")
-        except openai.InternalServerError as error:
-            assert error.status_code == 501, error
-        else:
-            raise AssertionError("route is answered: play it")
+    def routed(self):
+        reply = self.create("bench/chat-core:route", "hi")
+        assert reply.bench["reply"] == "route" and reply.bench["alias"], reply.bench
+        assert reply.choices[0].message.content
 
     def a_retry_is_a_panel_of_its_own(self):
         # The first attempt is limited with a short wait, the SDK waits and asks again.
