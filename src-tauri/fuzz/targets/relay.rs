@@ -34,9 +34,12 @@ fuzz_target!(init: Seeds::Replies.write_if_asked(), |bytes: &[u8]| {
     }
 
     let relayed = bounded(input.body.len(), || relay(member, [input.body], false));
-    assert_eq!(relay(member, input.pieces(), false), relayed, "cut");
-    assert_eq!(relay(member, input.body.chunks(1), false), relayed, "byte by byte");
-    assert_eq!(relay(member, input.pieces(), true).0, relayed.0, "whatever is read on the side");
+    // Where the name stands in a frame that is no JSON is anybody's guess, and may depend on the cut.
+    if readable {
+        assert_eq!(relay(member, input.pieces(), false).0, relayed.0, "cut");
+        assert_eq!(relay(member, input.body.chunks(1), false).0, relayed.0, "byte by byte");
+        assert_eq!(relay(member, input.pieces(), true).0, relayed.0, "whatever is read on the side");
+    }
 });
 
 /// The bytes that go on and what they say; once the answer has begun perhaps only what counts of it.
