@@ -175,6 +175,11 @@ fn none_if_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<St
 }
 
 impl Collection {
+    /// What its turns are counted for: nobody is asked what a turn's shape is.
+    pub fn shape_or_general(&self) -> Shape {
+        self.shape.clone().unwrap_or(Shape::GENERAL)
+    }
+
     /// A collection of these members with nothing else set.
     pub fn new(name: impl Into<String>, members: impl IntoIterator<Item = impl Into<String>>) -> Collection {
         Collection {

@@ -57,7 +57,7 @@ pub struct Candidate {
 /// 400.
 pub fn turn_order(input: &TurnInput<'_>) -> Result<TurnOrder, SeatingError> {
     let seating = &input.seating;
-    let shape = seating.collection.shape.clone().unwrap_or(Shape::GENERAL);
+    let shape = seating.collection.shape_or_general();
     let mut skipped = Vec::new();
     let mut refusals = Vec::new();
     let mut may: Vec<Standing<'_>> = Vec::new();

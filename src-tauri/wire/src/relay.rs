@@ -21,4 +21,4 @@ pub(crate) use edits::Edits;
 pub use names::ModelName;
 pub use plain::Plain;
 pub use public::PublicEvents;
-pub use reply::{Relay, whole};
+pub use reply::{Relay, restore, whole};

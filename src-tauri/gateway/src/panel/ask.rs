@@ -225,18 +225,18 @@ impl Gateway {
         let it = panel.snapshot.roster.get(&seat.alias)?;
         let model = it.model.clone();
         let endpoint = self.resolve(panel.snapshot.endpoint(&model.endpoint)?);
-        let mut encoded = wire::format(endpoint.api).encode_request(request, &self.target(it, request));
+        let mut encoded = wire::format(endpoint.api).encode_request(request, &self.target(it, request, None));
         let body = Bytes::from(std::mem::take(&mut encoded.body));
         let call = ids::call_id(&panel.id, &seat.seat);
         let order = order(&seat);
         Some(SeatPlan { call, seat, order, stood_in_for: None, model, endpoint, encoded, body, held })
     }
 
-    /// The member as its dialect's encoder must know it.
-    pub(crate) fn target(&self, it: &Registered, request: &Request) -> Target {
+    /// The member as its dialect's encoder must know it; `conversation` is a routed one's id.
+    pub(crate) fn target(&self, it: &Registered, request: &Request, conversation: Option<&str>) -> Target {
         let model = &it.model;
         let member = Member::of(&model.endpoint, &model.served);
-        let own = self.origins().own(request, member, None);
+        let own = self.origins().own(request, member, conversation);
         Target {
             served: model.served.clone(),
             options: model.options.clone(),

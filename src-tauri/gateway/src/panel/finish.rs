@@ -195,6 +195,6 @@ fn planned(plan: &SeatPlan) -> PlannedSeat {
 }
 
 /// These hold text, numbers and lists: they always serialise.
-fn json(value: &impl serde::Serialize) -> String {
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).map_or_else(|_| "[]".to_owned(), |value: Value| value.to_string())
 }

@@ -18,6 +18,7 @@ pub use ask::{Ask, Asked};
 pub(crate) use ask::{
     Asking, Panel, collections_in_words, lossy_view, reply_word, skipped_views, unknown_collection,
 };
-pub(crate) use reply::chair;
+pub(crate) use finish::json;
+pub(crate) use reply::{HOW_TO_JUDGE, chair};
 pub(crate) use run::{PanelEnd, Running, Update, run};
-pub(crate) use seat::{ERROR_CHARS, ON_DISK, class_word, describe, in_brief, round};
+pub(crate) use seat::{ON_DISK, class_word, cleaned_error, describe, in_brief, round};

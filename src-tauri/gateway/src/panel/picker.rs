@@ -34,7 +34,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     let question = picker::question(shapes, &panel.asking.request.last_user_text());
     let request = request(question);
     // The answer's form is ours to ask for.
-    let target = Target { callers_options: true, ..gateway.target(it, &request) };
+    let target = Target { callers_options: true, ..gateway.target(it, &request, None) };
     let mut encoded = wire::format(endpoint.api).encode_request(&request, &target);
     let body = Bytes::from(std::mem::take(&mut encoded.body));
     let asked = async {

@@ -23,7 +23,7 @@ use crate::{
 const SHOW_EVERY: Duration = Duration::from_millis(25);
 
 /// What is kept of a provider's error.
-pub(crate) const ERROR_CHARS: usize = 300;
+const ERROR_CHARS: usize = 300;
 /// What fits into a line with other things on it.
 const BRIEF_CHARS: usize = 80;
 
@@ -159,11 +159,15 @@ impl SeatEnd {
     }
 }
 
-/// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
+/// A provider's words about a failure as they may be kept, shown and cut: known keys masked first, then short.
+pub(crate) fn cleaned_error(gateway: &Gateway, message: &str) -> String {
+    wire::redact::shorten(&gateway.scrub(message), ERROR_CHARS)
+}
+
 fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
     outcome.answer = gateway.scrub(&outcome.answer);
     if let CallEnd::Error(error) = &mut outcome.end {
-        error.message = wire::redact::shorten(&gateway.scrub(&error.message), ERROR_CHARS);
+        error.message = cleaned_error(gateway, &error.message);
     }
     outcome
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use store::{StoreError, StoredCall, StoredConversation, TurnRow};
+use store::{ConversationRow, StoreError, StoredCall, StoredConversation, Totals, TurnRow};
 
 use super::verdict_view;
 use crate::{
@@ -163,28 +163,33 @@ fn with_record(mut live: ConversationView, stored: StoredConversation) -> Conver
 }
 
 /// A conversation as its newest ended turn left it.
-pub(crate) fn conversation_view(stored: StoredConversation) -> ConversationView {
-    let StoredConversation { row, calls, .. } = stored;
+fn conversation_view(stored: StoredConversation) -> ConversationView {
+    let StoredConversation { row, last_at_ms, turns, totals, calls } = stored;
     let mut calls: Vec<RoutedCall> = calls.into_iter().map(routed).collect();
     calls.sort_by_key(|call| call.shadow);
+    ConversationView { calls, ..at_rest(row, last_at_ms, turns, totals) }
+}
+
+/// The same, without its calls.
+pub(crate) fn at_rest(row: ConversationRow, last_at_ms: i64, turns: u32, totals: Totals) -> ConversationView {
     ConversationView {
         id: row.id,
         collection: row.collection,
         at: rfc3339(row.at_ms),
-        last_at: rfc3339(stored.last_at_ms),
+        last_at: rfc3339(last_at_ms),
         client: row.client,
         title: row.title,
         alias: row.alias,
         running: false,
-        turns: stored.turns,
-        tool_calls: stored.tool_calls,
-        failed_over: stored.failed_over,
-        tokens_in: stored.tokens_in,
-        tokens_out: stored.tokens_out,
-        cost: stored.cost,
-        cost_unknown: stored.cost_unknown,
-        status: status_of(&stored.status),
-        calls,
+        turns,
+        tool_calls: totals.tool_calls,
+        failed_over: totals.failed_over,
+        tokens_in: totals.tokens_in,
+        tokens_out: totals.tokens_out,
+        cost: totals.cost,
+        cost_unknown: totals.cost_unknown,
+        status: status_of(&totals.status),
+        calls: Vec::new(),
         practice: row.practice,
     }
 }
@@ -242,7 +247,7 @@ fn json<T: Default + for<'a> Deserialize<'a>>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-pub(crate) fn status_of(word: &str) -> TurnStatus {
+fn status_of(word: &str) -> TurnStatus {
     match word {
         "ok" => TurnStatus::Ok,
         "empty" => TurnStatus::Empty,

@@ -8,10 +8,13 @@ use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use http::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
-use wire::{Class, Event, EventDecoder, EventEncoder, Form, Request, UpstreamError, relay::Relay};
+use wire::{
+    Class, Event, EventDecoder, EventEncoder, Form, Request, Restore, UpstreamError,
+    relay::{self, Relay},
+};
 
 use super::{asked::Asked, watch::Watch};
-use crate::upstream::{AFTER_FINISH, Incoming, SendError, network, reuse};
+use crate::upstream::{AFTER_FINISH, Incoming, SendError, network, reuse, silence, text_header};
 
 /// What has arrived is taken together up to this size, so that what came together goes out together.
 const TOGETHER: usize = 64 * 1024;
@@ -36,7 +39,7 @@ pub(crate) struct Answering {
 enum Reader {
     Relay(Box<Relay>),
     /// One whole reply that goes on as it is.
-    Whole,
+    Whole(Restore),
     Translation(Box<dyn EventDecoder>),
 }
 
@@ -53,7 +56,7 @@ impl Answering {
         let relayed = asked.relayed && request.form != Form::Array;
         let reader = match (relayed, is_stream(&incoming.headers)) {
             (true, true) if request.stream => Reader::Relay(Box::new(Relay::new(request, asked.member))),
-            (true, false) if !request.stream => Reader::Whole,
+            (true, false) if !request.stream => Reader::Whole(relay::restore(request, asked.member)),
             _ => {
                 let decoder = wire::format(asked.endpoint.api).decoder();
                 Reader::Translation(asked.encoded.restore.over(decoder))
@@ -74,12 +77,12 @@ impl Answering {
 
     /// Whether its bytes go on as they are.
     pub(crate) fn is_relay(&self) -> bool {
-        matches!(self.reader, Reader::Relay(_) | Reader::Whole)
+        matches!(self.reader, Reader::Relay(_) | Reader::Whole(_))
     }
 
     /// The whole reply as the member sent it, where it goes on as it is.
     pub(crate) fn take_whole(&mut self) -> Option<Vec<u8>> {
-        matches!(self.reader, Reader::Whole).then(|| std::mem::take(&mut self.bytes))
+        matches!(self.reader, Reader::Whole(_)).then(|| std::mem::take(&mut self.bytes))
     }
 
     /// Reads what comes next, all of it that is there. Loses nothing when it is dropped before it is done.
@@ -142,7 +145,7 @@ impl Answering {
     pub(crate) fn last(&mut self, encoder: &mut dyn EventEncoder, bench: &serde_json::Value) -> Vec<u8> {
         match &mut self.reader {
             Reader::Relay(relay) => relay.finish(Some(bench)),
-            Reader::Whole => Vec::new(),
+            Reader::Whole(_) => Vec::new(),
             Reader::Translation(_) => encoder.finish(self.watch.usage, Some(bench)),
         }
     }
@@ -167,7 +170,7 @@ impl Answering {
     fn may_end(&self) -> bool {
         match &self.reader {
             Reader::Relay(relay) => relay.may_end(),
-            Reader::Whole => false,
+            Reader::Whole(_) => false,
             Reader::Translation(decoder) => decoder.may_end(),
         }
     }
@@ -179,7 +182,7 @@ impl Answering {
                 let out = relay.push(bytes, &mut self.events);
                 append(&mut self.bytes, out);
             }
-            Reader::Whole => self.bytes.extend_from_slice(bytes),
+            Reader::Whole(_) => self.bytes.extend_from_slice(bytes),
             Reader::Translation(decoder) => decoder.push(bytes, &mut self.events),
         }
         self.watched(known);
@@ -195,7 +198,10 @@ impl Answering {
         let mut held = Vec::new();
         match &mut self.reader {
             Reader::Relay(relay) => held = relay.end(&mut self.events),
-            Reader::Whole => self.events = wire::format(self.asked.endpoint.api).decode_reply(&self.bytes),
+            Reader::Whole(restore) => {
+                let format = wire::format(self.asked.endpoint.api);
+                self.events = restore.events(format.decode_reply(&self.bytes));
+            }
             Reader::Translation(decoder) => decoder.end(&mut self.events),
         }
         self.watched(known);
@@ -210,9 +216,9 @@ impl Answering {
         }
     }
 
-    /// Whether the caller has yet to be told of the error: what a relay's member said of it has gone on.
+    /// Whether a relay's caller has yet to be told of the error: what the member said of it has gone on.
     pub(crate) fn error_is_untold(&self) -> bool {
-        self.untold || !self.is_relay()
+        self.untold
     }
 
     fn watched(&mut self, known: usize) {
@@ -231,15 +237,9 @@ fn append(bytes: &mut Vec<u8>, more: Vec<u8>) {
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = content_type.unwrap_or_default().to_ascii_lowercase();
+    let content_type = text_header(headers, http::header::CONTENT_TYPE).to_ascii_lowercase();
     // Some say nothing, or that they send text.
     !content_type.starts_with("application/json") && !content_type.starts_with("text/html")
-}
-
-pub(crate) fn silence(idle: Duration) -> UpstreamError {
-    let message = format!("nothing came for {} s", idle.as_secs());
-    UpstreamError { class: Class::Timeout, status: None, message, retry_after: None }
 }
 
 fn too_long() -> UpstreamError {

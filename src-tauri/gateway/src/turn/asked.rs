@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use plan::Registered;
 use wire::{ApiError, Encoded, Form, Member, Request, Target};
 
 use crate::{gateway::Gateway, setup::Snapshot};
@@ -33,7 +32,7 @@ impl Asked {
         let model = it.model.clone();
         let endpoint = gateway.resolve(snapshot.endpoint(&model.endpoint)?);
         let Said { request, body, conversation } = turn;
-        let target = gateway.turn_target(it, request, conversation);
+        let target = Target { callers_options: true, ..gateway.target(it, request, Some(conversation)) };
         let format = wire::format(endpoint.api);
         let relayed = endpoint.api == request.dialect;
         let encoded = match relayed {
@@ -58,23 +57,4 @@ pub(crate) struct Said<'a> {
     pub request: &'a Request,
     pub body: &'a [u8],
     pub conversation: &'a str,
-}
-
-impl Gateway {
-    fn turn_target(&self, it: &Registered, request: &Request, conversation: &str) -> Target {
-        let model = &it.model;
-        let member = Member::of(&model.endpoint, &model.served);
-        let own = self.origins().own(request, member, Some(conversation));
-        Target {
-            served: model.served.clone(),
-            options: model.options.clone(),
-            max_output: model.facts.max_output,
-            callers_options: true,
-            member,
-            made: own.made,
-            foreign: own.foreign,
-            kept: own.kept,
-            quirks: self.quirks(it),
-        }
-    }
 }

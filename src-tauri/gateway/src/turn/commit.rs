@@ -10,7 +10,7 @@ use wire::{ApiError, Dialect, Kind, Origin, UpstreamError};
 
 use super::{
     Turn,
-    answering::{Answering, silence},
+    answering::Answering,
     asked::{Asked, Said},
     failure::{AsItIs, Failed, Refusal, nobody_answered},
     watch::Watch,
@@ -18,14 +18,14 @@ use super::{
 use crate::{
     alerts,
     gateway::Gateway,
-    panel::ERROR_CHARS,
-    upstream::{ACCEPT, Incoming, Outgoing, headers, network},
+    panel::cleaned_error,
+    upstream::{ACCEPT, Incoming, Outgoing, headers, network, notice, silence, text_header, url},
 };
 
 /// Members tried in one turn.
 const MOST: usize = 3;
 
-/// What of an error body is looked at at most, and how long it is waited for.
+/// How long an error's body is waited for.
 const ERROR_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Turn {
@@ -88,15 +88,18 @@ impl Turn {
     /// One call to a member, up to its first piece; else why not, and whether it was learned from.
     async fn attempt(&mut self, asked: Asked) -> Result<Answering, (Failed, bool)> {
         self.record.asks(&asked);
-        let (snapshot, endpoint) = (self.snapshot.clone(), asked.endpoint.clone());
+        let snapshot = self.snapshot.clone();
         let registered = snapshot.roster.get(&asked.model.alias);
         let ended = self.first_piece(asked).await;
         let error = ended.as_ref().err().map(|failed| &failed.error);
-        alerts::after_call(&self.gateway, &endpoint, error);
+        let mut learned = false;
         if let Some(it) = registered {
+            if let Some(endpoint) = snapshot.endpoint(&it.model.endpoint) {
+                alerts::after_call(&self.gateway, endpoint, error);
+            }
             self.gateway.note_limits(it, error);
+            learned = error.is_some_and(|error| self.gateway.learn(it, error));
         }
-        let learned = registered.zip(error).is_some_and(|(it, error)| self.gateway.learn(it, error));
         ended.map_err(|failed| (failed, learned))
     }
 
@@ -165,7 +168,7 @@ pub(super) async fn send(
     let key = gateway.key(&asked.endpoint).await;
     let accept = if at_once { "application/json" } else { ACCEPT };
     let mut outgoing = headers(&asked.endpoint, key.as_ref(), accept, &asked.encoded.headers);
-    let mut url = format!("{}{}", asked.endpoint.base.trim_end_matches('/'), asked.encoded.path);
+    let mut url = url(&asked.endpoint, &asked.encoded);
     if asked.relayed {
         for (name, value) in &features.headers {
             outgoing.set(HeaderName::from_static(name), value);
@@ -195,24 +198,12 @@ pub(super) async fn send(
     Err(Failed { error: cleaned(gateway, refused.error), as_it_is })
 }
 
-/// The provider's words as they may be kept, shown and cut: known keys masked first, then short.
 fn cleaned(gateway: &Gateway, error: UpstreamError) -> UpstreamError {
-    let message = wire::redact::shorten(&gateway.scrub(&error.message), ERROR_CHARS);
-    UpstreamError { message, ..error }
+    UpstreamError { message: cleaned_error(gateway, &error.message), ..error }
 }
 
 fn is_json(incoming: &Incoming) -> bool {
-    let content_type = incoming.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    content_type.is_some_and(|content_type| content_type.to_ascii_lowercase().contains("json"))
-}
-
-fn notice(said: &str) -> UpstreamError {
-    UpstreamError {
-        class: wire::Class::Capacity,
-        status: None,
-        message: wire::redact::redact(said),
-        retry_after: None,
-    }
+    text_header(&incoming.headers, header::CONTENT_TYPE).to_ascii_lowercase().contains("json")
 }
 
 fn gone(alias: &str) -> UpstreamError {

@@ -10,7 +10,7 @@ use store::{OpenConversation, Store, StoreError};
 
 use crate::{
     clock::rfc3339,
-    records::conversations::status_of,
+    records::conversations::at_rest,
     view::{ConversationView, RoutedCall, TurnStatus},
 };
 
@@ -72,9 +72,8 @@ impl Known {
         idle_ms: i64,
         new: impl FnOnce() -> ConversationView,
     ) -> &mut Conversation {
-        let is_over = |it: &Conversation| it.open == 0 && now_ms - it.last_ms > idle_ms;
         if self.by_key.len() >= self.tidy_at.max(TIDY_AT) {
-            self.by_key.retain(|_, it| !is_over(it));
+            self.by_key.retain(|_, it| !it.is_over(now_ms, idle_ms));
             self.tidy_at = self.by_key.len() * 2;
         }
         let entry = self.by_key.entry(key.to_owned());
@@ -89,7 +88,7 @@ impl Known {
 
     /// Ends a conversation that nobody has gone on with for `idle_ms`.
     pub(crate) fn end_if_over(&mut self, key: &str, now_ms: i64, idle_ms: i64) {
-        if self.by_key.get(key).is_some_and(|it| it.open == 0 && now_ms - it.last_ms > idle_ms) {
+        if self.by_key.get(key).is_some_and(|it| it.is_over(now_ms, idle_ms)) {
             self.by_key.remove(key);
         }
     }
@@ -126,27 +125,14 @@ impl Conversation {
             answer: String::new(),
             verdict: None,
         };
-        let view = ConversationView {
-            id: row.id,
-            collection: row.collection,
-            at: rfc3339(row.at_ms),
-            last_at: rfc3339(last_at_ms),
-            client: row.client,
-            title: row.title,
-            alias: row.alias,
-            running: false,
-            turns,
-            tool_calls: totals.tool_calls,
-            failed_over: totals.failed_over,
-            tokens_in: totals.tokens_in,
-            tokens_out: totals.tokens_out,
-            cost: totals.cost,
-            cost_unknown: totals.cost_unknown,
-            status: status_of(&totals.status),
-            calls: calls.into_iter().map(call).collect(),
-            practice: row.practice,
-        };
-        Conversation { at_ms: row.at_ms, recorded, shadows, ..Conversation::new(view, last_at_ms) }
+        let at_ms = row.at_ms;
+        let calls = calls.into_iter().map(call).collect();
+        let view = ConversationView { calls, ..at_rest(row, last_at_ms, turns, totals) };
+        Conversation { at_ms, recorded, shadows, ..Conversation::new(view, last_at_ms) }
+    }
+
+    fn is_over(&self, now_ms: i64, idle_ms: i64) -> bool {
+        self.open == 0 && now_ms - self.last_ms > idle_ms
     }
 
     /// Whose it is, or will be when the turn that is on its way goes well.

@@ -17,7 +17,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::HeaderMap;
-use plan::{Candidate, Collection, OnHangup, SeatingError, SeatingInput, Shape, TurnInput, turn_order};
+use plan::{Candidate, Collection, OnHangup, SeatingInput, TurnInput, turn_order};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::{ApiError, Content, Request, estimate_tokens};
@@ -34,7 +34,7 @@ use self::{
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    panel::request_for_record,
+    panel::{HOW_TO_JUDGE, request_for_record},
     setup::Snapshot,
     view::{ConversationView, TurnStatus},
 };
@@ -95,18 +95,9 @@ impl Turn {
             last_at: rfc3339(now_ms),
             client,
             title: gateway.scrub(&identity::title(&request)),
-            alias: String::new(),
-            running: false,
-            turns: 0,
-            tool_calls: 0,
-            failed_over: 0,
-            tokens_in: None,
-            tokens_out: None,
-            cost: None,
-            cost_unknown: 0,
             status: TurnStatus::Running,
-            calls: Vec::new(),
             practice: snapshot.is_practice_collection(&collection),
+            ..ConversationView::default()
         };
         let estimate = estimate_tokens(&request);
         let asks = Asks {
@@ -136,7 +127,7 @@ impl Turn {
         };
         let shadowed = collection.shadow > 0 && gateway.chance() < collection.shadow_share;
         let candidates = order.candidates.clone();
-        let shape = collection.shape.clone().unwrap_or(Shape::GENERAL);
+        let shape = collection.shape_or_general();
         let api = request.dialect;
         let record = Record::begin(
             gateway,
@@ -212,7 +203,7 @@ impl Turn {
         if !turn.skipped.is_empty() {
             bench["skipped"] = json!(turn.skipped);
         }
-        bench["verdict"] = json!("POST /bench/verdict {\"call\", \"useful\", \"note\", \"real\", \"false\"}");
+        bench["verdict"] = json!(HOW_TO_JUDGE);
         bench
     }
 }
@@ -279,13 +270,9 @@ impl Asks<'_> {
         turn_order(&TurnInput { seating, tools, by_name, kept, rotates }).map_err(|error| match bound {
             // What binds the request is named with the way out.
             Some(bound) if error.code == "content_not_taken" => bound,
-            _ => refused(error),
+            _ => error.into(),
         })
     }
-}
-
-fn refused(error: SeatingError) -> ApiError {
-    error.into()
 }
 
 /// Whether a turn or a tool's result shows an image.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use plan::{Shape, Tally, TurnOrder};
-use serde_json::Value;
 use store::{Ack, ConversationRow, TurnRow};
 use tokio::time::Instant;
 use wire::{Dialect, Finish, UpstreamError};
@@ -13,7 +12,7 @@ use crate::{
     alerts,
     clock::rfc3339,
     gateway::Gateway,
-    panel::{class_word, describe, lossy_view, round, skipped_views},
+    panel::{class_word, describe, json, lossy_view, round, skipped_views},
     view::{CandidateView, ConversationView, TurnFailedOver, TurnStatus, TurnView, WhyThisModel},
 };
 
@@ -48,8 +47,6 @@ struct Open {
     view: TurnView,
     errors: Vec<UpstreamError>,
     attempts: u32,
-    /// When the member that is being asked was sent the turn, and when its first bytes came.
-    sent: Option<Instant>,
     shape: Shape,
     price: Option<catalog::Price>,
     /// The gateway's own time so far.
@@ -75,32 +72,12 @@ impl Record {
             conversation: conversation.id.clone(),
             turn: conversation.turns,
             at: rfc3339(at_ms),
-            call: String::new(),
-            alias: String::new(),
-            endpoint: String::new(),
-            served: String::new(),
-            served_as: None,
             api: api.name().to_owned(),
-            member_api: String::new(),
             status: TurnStatus::Running,
-            seconds: None,
-            first_token_s: None,
-            tool_calls: 0,
-            finish: None,
-            tokens_in: None,
-            tokens_out: None,
-            tokens_reasoning: None,
-            cache_read: None,
-            cache_write: None,
-            cost: None,
-            overhead_ms: 0.0,
-            error: String::new(),
-            failed_over: Vec::new(),
             skipped: skipped_views(&order.skipped),
-            lossy: Vec::new(),
             why: why(order),
             question,
-            answer: String::new(),
+            ..TurnView::default()
         };
         gateway.live().turn(&conversation, || view.clone());
         let open = Open {
@@ -111,7 +88,6 @@ impl Record {
             view,
             errors: Vec::new(),
             attempts: 0,
-            sent: None,
             shape,
             price: None,
             own: Duration::ZERO,
@@ -122,11 +98,10 @@ impl Record {
     /// A member is about to be asked.
     pub(crate) fn asks(&mut self, asked: &Asked) {
         let Some(open) = &mut self.open else { return };
-        open.attempts += 1;
-        if open.sent.is_none() {
+        if open.attempts == 0 {
             open.own = open.begun.elapsed();
         }
-        open.sent = Some(Instant::now());
+        open.attempts += 1;
         let view = &mut open.view;
         asked.model.alias.clone_into(&mut view.alias);
         asked.endpoint.name.clone_into(&mut view.endpoint);
@@ -353,9 +328,4 @@ fn finish_word(finish: Finish) -> &'static str {
         Finish::ContentFilter => "content_filter",
         Finish::ToolCalls => "tool_calls",
     }
-}
-
-/// These hold text, numbers and lists: they always serialise.
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).map_or_else(|_| "[]".to_owned(), |value: Value| value.to_string())
 }

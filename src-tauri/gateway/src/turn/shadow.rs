@@ -67,7 +67,7 @@ impl Turn {
             call: view.call.clone(),
             turn: view.turn,
             collection: self.collection.name.clone(),
-            shape: self.collection.shape.clone().unwrap_or(Shape::GENERAL),
+            shape: self.collection.shape_or_general(),
             practice: self.snapshot.is_practice_collection(&self.collection),
             aliases,
             budget: self.collection.shadow_tokens,

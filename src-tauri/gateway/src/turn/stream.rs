@@ -49,6 +49,15 @@ enum State {
     Failed,
 }
 
+impl State {
+    /// A member has the turn: what only asking it took is let go.
+    fn flowing(mut turn: Turn, mut answering: Answering) -> State {
+        answering.committed(turn.keeps_text);
+        turn.forget_question();
+        State::Flowing(Box::new((turn, answering)))
+    }
+}
+
 /// What the head of a stream says, where the member is known by then.
 pub(crate) struct Begun {
     pub alias: String,
@@ -77,14 +86,12 @@ impl Streaming {
                 turn.ends_failed().await;
                 return Err(refusal);
             }
-            Ok(Some((mut turn, Ok(mut answering)))) => {
-                answering.committed(turn.keeps_text || keeping.is_some());
-                turn.forget_question();
+            Ok(Some((turn, Ok(mut answering)))) => {
                 let alias = answering.asked.model.alias.clone();
                 let notices = std::mem::take(&mut answering.asked.encoded.notices);
                 let overhead_ms = turn.record.own_ms();
                 let begun = Begun { alias, notices, overhead_ms };
-                (State::Flowing(Box::new((turn, answering))), Some(begun))
+                (State::flowing(turn, answering), Some(begun))
             }
         };
         let streaming = Streaming {
@@ -133,7 +140,7 @@ impl Streaming {
                 State::Flowing(flowing) => {
                     let (_, answering) = &mut **flowing;
                     let out = answering.out(&mut *self.encoder);
-                    if let Some(kept) = &mut self.kept {
+                    if let Some(kept) = self.kept.as_mut().filter(|_| answering.is_relay()) {
                         kept.take(&out);
                     }
                     if answering.watch.is_over() {
@@ -156,21 +163,18 @@ impl Streaming {
         }
     }
 
-    /// Where the encoder's own words of an error begin: what it says before belongs to a reply of its own.
-    fn error_begins(&self) -> &'static str {
-        match self.dialect {
-            Dialect::Responses => "event: error",
-            _ => "",
-        }
-    }
-
-    /// What follows an error that the member has told itself, as the API wants it.
-    fn error_ends(&self, told: &[u8]) -> &'static str {
-        let has = |words: &str| told.windows(words.len()).any(|window| window == words.as_bytes());
-        match self.dialect {
-            Dialect::Chat => "data: [DONE]",
-            Dialect::Responses if !has("response.failed") => "event: response.failed",
-            _ => NOTHING,
+    /// What of the encoder's `words` about an error goes behind a relay's own bytes, of which `out` are the last. Where
+    /// the member has told of the error itself, only what the API wants after that.
+    fn error_in_relay<'w>(&self, words: &'w [u8], out: &[u8], untold: bool) -> &'w [u8] {
+        match (self.dialect, untold) {
+            // What it says before belongs to a reply of its own.
+            (Dialect::Responses, true) => from(words, b"event: error"),
+            (_, true) => words,
+            (Dialect::Chat, false) => from(words, b"data: [DONE]"),
+            (Dialect::Responses, false) if place(out, b"response.failed").is_none() => {
+                from(words, b"event: response.failed")
+            }
+            (_, false) => &[],
         }
     }
 
@@ -195,10 +199,8 @@ impl Streaming {
                 let (error, bench) = in_words(refusal);
                 Some(self.encoder.error(&error, bench.as_ref()).into())
             }
-            Some((mut turn, Ok(mut answering))) => {
-                answering.committed(turn.keeps_text || self.keeping.is_some());
-                turn.forget_question();
-                self.state = State::Flowing(Box::new((turn, answering)));
+            Some((turn, Ok(answering))) => {
+                self.state = State::flowing(turn, answering);
                 None
             }
         }
@@ -223,12 +225,12 @@ impl Streaming {
                 let said = turn.gateway.scrub(&describe(error));
                 let message = format!("{} stopped in the middle: {said}", answering.asked.model.alias);
                 let error = ApiError::new(Kind::Upstream, Origin::Upstream, "broken_answer", message);
-                let told = self.encoder.error(&error, Some(&bench));
-                out.extend_from_slice(match (answering.is_relay(), answering.error_is_untold()) {
-                    (false, _) => &told,
-                    (true, true) => from(&told, self.error_begins()),
-                    (true, false) => from(&told, self.error_ends(&out)),
-                });
+                let words = self.encoder.error(&error, Some(&bench));
+                let told = match answering.is_relay() {
+                    true => self.error_in_relay(&words, &out, answering.error_is_untold()),
+                    false => &words,
+                };
+                out.extend_from_slice(told);
                 TurnStatus::Error
             }
         };
@@ -302,16 +304,13 @@ async fn finish_alone(turn: Turn, mut answering: Answering) {
     }
 }
 
-/// Stands in no encoder's words.
-const NOTHING: &str = "\0";
-
 /// From where these words stand; nothing where they do not.
-fn from<'a>(bytes: &'a [u8], words: &str) -> &'a [u8] {
-    if words.is_empty() {
-        return bytes;
-    }
-    let at = bytes.windows(words.len()).position(|window| window == words.as_bytes());
-    at.map_or(&[], |at| &bytes[at..])
+fn from<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
+    place(bytes, words).map_or(&[], |at| &bytes[at..])
+}
+
+fn place(bytes: &[u8], words: &[u8]) -> Option<usize> {
+    bytes.windows(words.len()).position(|window| window == words)
 }
 
 /// After the head nothing can go back as it came.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 use tokio::time::Instant;
-use wire::{Class, Event, Notice, Reply, ReplyHead, relay};
+use wire::{Class, Notice, Reply, ReplyHead, relay};
 
 use super::{Turn, answering::Answering, commit::lost, failure::Refusal};
 use crate::{api::Keeping, panel::ON_DISK, view::TurnStatus};
@@ -56,11 +56,9 @@ impl Turn {
 
     fn written(&self, answering: &mut Answering, head: &ReplyHead, bench: &Value) -> Bytes {
         if let Some(whole) = answering.take_whole() {
-            return relay::whole(&self.request, answering.asked.member, &whole, Some(bench)).0.into();
+            return relay::whole(&self.request, &whole, Some(bench)).into();
         }
-        let events = answering.take_events();
-        let mut reply = Reply::from_events(events.iter().filter(|event| !matches!(event, Event::Model(_))));
-        reply.usage.update(answering.watch.usage);
+        let reply = Reply::from_events(&answering.take_events());
         wire::format(self.request.dialect).encode_reply(head, &reply, Some(bench)).into()
     }
 

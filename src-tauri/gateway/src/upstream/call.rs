@@ -78,7 +78,7 @@ impl Upstream {
         let begun = Instant::now();
         let deadline = begun + limits.whole;
         let format = wire::format(endpoint.api);
-        let url = format!("{}{}", endpoint.base.trim_end_matches('/'), encoded.path);
+        let url = url(endpoint, encoded);
 
         let mut reading = Reading::new(format, encoded.restore.clone(), begun);
         let mut attempts = 0;
@@ -92,7 +92,7 @@ impl Upstream {
             };
             let idle = |from: Instant| (from + limits.idle).min(deadline);
             let sent = match timeout_at(idle(Instant::now()), self.transport.send(outgoing)).await {
-                Err(_) => break CallEnd::Error(silence(limits, begun)),
+                Err(_) => break CallEnd::Error(out_of_time(limits, begun)),
                 Ok(sent) => sent,
             };
             match sent {
@@ -107,12 +107,7 @@ impl Upstream {
         };
         let end = match end {
             CallEnd::Ok if reading.answer.trim().is_empty() => CallEnd::Empty,
-            CallEnd::Ok if wire::quota_notice(&reading.answer) => CallEnd::Error(UpstreamError {
-                class: Class::Capacity,
-                status: None,
-                message: wire::redact::redact(&reading.answer),
-                retry_after: None,
-            }),
+            CallEnd::Ok if wire::quota_notice(&reading.answer) => CallEnd::Error(notice(&reading.answer)),
             end => end,
         };
         Outcome {
@@ -209,7 +204,7 @@ impl Reading {
                     None
                 }
                 Ok(Some(Err(error))) => Some(network(&error)),
-                Err(_) => Some(silence(limits, self.begun)),
+                Err(_) => Some(out_of_time(limits, self.begun)),
             };
             // What was said before a cut is kept; a cut is an end only where the finish reason had come.
             let may_end = may_end || decoder.may_end();
@@ -303,7 +298,12 @@ pub(super) async fn read_at_most(mut incoming: Incoming, cap: usize, deadline: I
     body
 }
 
-pub(super) fn text_header(headers: &HeaderMap, name: header::HeaderName) -> &str {
+/// Where an encoded request goes.
+pub(crate) fn url(endpoint: &Endpoint, encoded: &Encoded) -> String {
+    format!("{}{}", endpoint.base.trim_end_matches('/'), encoded.path)
+}
+
+pub(crate) fn text_header(headers: &HeaderMap, name: header::HeaderName) -> &str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
@@ -311,11 +311,21 @@ pub(crate) fn network(error: &SendError) -> UpstreamError {
     UpstreamError { class: Class::Network, status: None, message: error.to_string(), retry_after: None }
 }
 
-fn silence(limits: Limits, begun: Instant) -> UpstreamError {
-    let message = if begun.elapsed() >= limits.whole {
-        format!("no whole answer within {} s", limits.whole.as_secs())
-    } else {
-        format!("nothing came for {} s", limits.idle.as_secs())
-    };
+fn out_of_time(limits: Limits, begun: Instant) -> UpstreamError {
+    if begun.elapsed() < limits.whole {
+        return silence(limits.idle);
+    }
+    let message = format!("no whole answer within {} s", limits.whole.as_secs());
+    UpstreamError { message, ..silence(limits.idle) }
+}
+
+pub(crate) fn silence(idle: Duration) -> UpstreamError {
+    let message = format!("nothing came for {} s", idle.as_secs());
     UpstreamError { class: Class::Timeout, status: None, message, retry_after: None }
+}
+
+/// An answer that only says that a quota is used up.
+pub(crate) fn notice(said: &str) -> UpstreamError {
+    let message = wire::redact::redact(said);
+    UpstreamError { class: Class::Capacity, status: None, message, retry_after: None }
 }

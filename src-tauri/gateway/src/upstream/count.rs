@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use wire::Encoded;
 
 use super::{
-    call::{headers, read_at_most},
+    call::{headers, read_at_most, url},
     transport::{Outgoing, Transport},
 };
 
@@ -28,11 +28,12 @@ pub(crate) async fn count(
     features: &[(&'static str, String)],
 ) -> Option<Vec<u8>> {
     let deadline = Instant::now() + PATIENCE;
+    let url = url(endpoint, &encoded);
     let mut dialects: Vec<(&str, &str)> = encoded.headers;
     dialects.extend(features.iter().map(|(name, value)| (*name, value.as_str())));
     let outgoing = Outgoing {
         method: Method::POST,
-        url: format!("{}{}", endpoint.base.trim_end_matches('/'), encoded.path),
+        url,
         headers: headers(endpoint, key, "application/json", &dialects),
         body: encoded.body.into(),
     };

@@ -5,7 +5,10 @@ mod count;
 mod listing;
 mod transport;
 
-pub(crate) use call::{ACCEPT, AFTER_FINISH, CallEnd, Limits, Outcome, Upstream, headers, network, reuse};
+pub(crate) use call::{
+    ACCEPT, AFTER_FINISH, CallEnd, Limits, Outcome, Upstream, headers, network, notice, reuse, silence,
+    text_header, url,
+};
 pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};

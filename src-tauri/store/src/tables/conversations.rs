@@ -103,33 +103,9 @@ pub struct StoredConversation {
     pub row: ConversationRow,
     pub last_at_ms: i64,
     pub turns: u32,
-    pub tool_calls: u32,
-    /// Turns that another model took over.
-    pub failed_over: u32,
-    /// Over all turns; `None` when no turn has one.
-    pub tokens_in: Option<u64>,
-    pub tokens_out: Option<u64>,
-    /// Of the turns whose cost is known, and how many are not.
-    pub cost: Option<f64>,
-    pub cost_unknown: u32,
-    /// The status of the turn that ended last.
-    pub status: String,
+    pub totals: Totals,
     /// The calls of it, shadows among them, with their verdicts.
     pub calls: Vec<StoredCall>,
-}
-
-impl StoredConversation {
-    pub fn totals(&self) -> Totals {
-        Totals {
-            tool_calls: self.tool_calls,
-            failed_over: self.failed_over,
-            tokens_in: self.tokens_in,
-            tokens_out: self.tokens_out,
-            cost: self.cost,
-            cost_unknown: self.cost_unknown,
-            status: self.status.clone(),
-        }
-    }
 }
 
 /// A turn has ended. What it is known by and whose it is, is what the turn that ended last says;
@@ -195,9 +171,7 @@ pub(crate) fn open(
         .prepare_cached("SELECT call, alias, kind = ?2 FROM calls WHERE panel = ?1 ORDER BY seq")?;
     let mut open = Vec::new();
     for conversation in found {
-        let kept = conversation?;
-        let totals = kept.totals();
-        let StoredConversation { row, last_at_ms, turns, .. } = kept;
+        let StoredConversation { row, last_at_ms, turns, totals, .. } = conversation?;
         let mut it = OpenConversation { row, last_at_ms, turns, totals, calls: Vec::new(), shadows: 0 };
         let mut rows = calls.query([it.row.id.as_str(), SHADOW])?;
         while let Some(row) = rows.next()? {
@@ -293,13 +267,15 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
         },
         last_at_ms: row.get(10)?,
         turns: row.get(11)?,
-        tool_calls: row.get(12)?,
-        failed_over: row.get(13)?,
-        tokens_in: count(14)?,
-        tokens_out: count(15)?,
-        cost: row.get(16)?,
-        cost_unknown: row.get(17)?,
-        status: row.get(18)?,
+        totals: Totals {
+            tool_calls: row.get(12)?,
+            failed_over: row.get(13)?,
+            tokens_in: count(14)?,
+            tokens_out: count(15)?,
+            cost: row.get(16)?,
+            cost_unknown: row.get(17)?,
+            status: row.get(18)?,
+        },
         calls: Vec::new(),
     })
 }

@@ -2,7 +2,7 @@
 
 use store::{
     AliasRecord, CallRow, ClearOutcome, Judged, NewVerdict, OpenConversation, RecordFilter, SetupChange,
-    Store, StoredCall, StoredConversation, TurnRow, VerdictOutcome,
+    Store, StoredCall, StoredConversation, Totals, TurnRow, VerdictOutcome,
 };
 
 use crate::harness::{Folder, START, shadow, turn, unanswered, write_panel};
@@ -60,16 +60,18 @@ fn a_turn_is_kept_with_its_conversation_and_its_call() {
         row: first.conversation.clone(),
         last_at_ms: START + 2500,
         turns: 1,
-        tool_calls: 2,
-        failed_over: 0,
-        tokens_in: Some(1000),
-        tokens_out: Some(50),
-        cost: Some(0.25),
-        cost_unknown: 0,
-        status: "ok".to_owned(),
+        totals: Totals {
+            tool_calls: 2,
+            failed_over: 0,
+            tokens_in: Some(1000),
+            tokens_out: Some(50),
+            cost: Some(0.25),
+            cost_unknown: 0,
+            status: "ok".to_owned(),
+        },
         calls: vec![routed(&first)],
     };
-    let totals = stored.totals();
+    let totals = stored.totals.clone();
     assert_eq!(store.conversation("r1").unwrap().as_ref(), Some(&stored));
     assert_eq!(store.conversations(None, 10).unwrap(), [stored]);
     assert_eq!(store.turn("r1", 1).unwrap().as_ref(), Some(&first));
@@ -181,13 +183,15 @@ fn a_conversation_tells_what_its_turns_came_to() {
         row: turn("r1", 5, "beta").conversation,
         last_at_ms: START + 42_500,
         turns: 5,
-        tool_calls: 8,
-        failed_over: 1,
-        tokens_in: Some(4000),
-        tokens_out: Some(200),
-        cost: Some(0.75),
-        cost_unknown: 2,
-        status: "ok".to_owned(),
+        totals: Totals {
+            tool_calls: 8,
+            failed_over: 1,
+            tokens_in: Some(4000),
+            tokens_out: Some(200),
+            cost: Some(0.75),
+            cost_unknown: 2,
+            status: "ok".to_owned(),
+        },
         calls: found.calls.clone(),
     };
     assert_eq!(found, expected);
@@ -235,7 +239,7 @@ fn those_that_may_go_on_are_found_with_their_calls() {
     let calls = |calls: &[(&str, &str)]| {
         calls.iter().map(|&(call, alias)| (call.to_owned(), alias.to_owned())).collect()
     };
-    let totals = |id| store.conversation(id).unwrap().map(|it| it.totals()).unwrap();
+    let totals = |id| store.conversation(id).unwrap().map(|it| it.totals).unwrap();
     assert_eq!(totals("r1").failed_over, 1);
     let handed_over = OpenConversation {
         row: turn("r1", 5, "beta").conversation,
@@ -389,8 +393,8 @@ fn sums_stay_in_range() {
     assert_eq!((call.tokens_in, call.tokens_out), (Some(i64::MAX as u64), Some(7)));
     assert_eq!((call.attempts, call.seconds, call.first_token_s), (u32::MAX, 0.0, Some(0.0)));
     let found = store.conversation("r1").unwrap().unwrap();
-    assert_eq!((found.tokens_in, found.tokens_out), (call.tokens_in, Some(7)));
-    assert_eq!((found.tool_calls, found.cost, found.cost_unknown), (u32::MAX, None, 2));
+    assert_eq!((found.totals.tokens_in, found.totals.tokens_out), (call.tokens_in, Some(7)));
+    assert_eq!((found.totals.tool_calls, found.totals.cost, found.totals.cost_unknown), (u32::MAX, None, 2));
     let far = TurnRow { at_ms: i64::MAX, seconds: 1e300, n: u32::MAX, ..turn("r1", 1, "alpha") };
     ended(&store, &TurnRow { call: "r1.9".to_owned(), ..far });
     let found = store.conversation("r1").unwrap().unwrap();

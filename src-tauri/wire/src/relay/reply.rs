@@ -94,8 +94,8 @@ impl Relay {
 }
 
 /// A whole reply: the caller's name of the model is put back, and `bench` at the end of the object where the API has
-/// room for it; every other byte is as it came. And what it says.
-pub fn whole(request: &Request, member: Member, body: &[u8], bench: Option<&Value>) -> (Vec<u8>, Vec<Event>) {
+/// room for it; every other byte is as it came. What it says, [`restore`] gives of the events that its API reads in it.
+pub fn whole(request: &Request, body: &[u8], bench: Option<&Value>) -> Vec<u8> {
     let format = format(request.dialect);
     let mut names = ModelName::new(format.model_paths(), &request.model);
     let mut out = names.push(body);
@@ -106,12 +106,12 @@ pub fn whole(request: &Request, member: Member, body: &[u8], bench: Option<&Valu
         object.set(&["bench"], &bench.to_string());
         out = object.into_bytes();
     }
-    (out, restore(request, member).events(format.decode_reply(body)))
+    out
 }
 
 /// Nothing was mapped on the way to the member; calls without an id get the one that they will have when the caller
 /// sends them back.
-fn restore(request: &Request, member: Member) -> Restore {
+pub fn restore(request: &Request, member: Member) -> Restore {
     let calls = request.parts().filter(|part| matches!(part.content, Content::ToolCall(_))).count();
     Restore(Arc::new(Mapped { member, calls, ..Mapped::default() }))
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use wire::{
     Dialect, Event, Member, Request, format,
-    relay::{ModelName, PublicEvents, Relay, whole},
+    relay::{ModelName, PublicEvents, Relay, restore, whole},
 };
 
 use super::support::decode_as;
@@ -243,19 +243,20 @@ fn only_a_chat_stream_gets_an_end() {
 #[test]
 fn a_whole_reply_is_renamed_and_told_bench_where_there_is_room() {
     let body = "{ \"id\":\"1\",\"model\": \"m\",\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}] }\n";
-    let (out, events) =
-        whole(&asked(Dialect::Chat, false), Member(1), body.as_bytes(), Some(&json!({ "turn": 1 })));
+    let request = asked(Dialect::Chat, false);
+    let said = |body: &[u8]| restore(&request, Member(1)).events(format(Dialect::Chat).decode_reply(body));
+    let out = whole(&request, body.as_bytes(), Some(&json!({ "turn": 1 })));
     assert_eq!(
         text(out),
         body.replace("\"m\"", "\"bench/\\\"core\\\":route\"").replace("] }", "] ,\"bench\":{\"turn\":1}}")
     );
-    assert_eq!(events, decode_as(Dialect::Chat, [body.as_bytes()]));
+    assert_eq!(said(body.as_bytes()), decode_as(Dialect::Chat, [body.as_bytes()]));
     let body = "{\"modelVersion\":\"m\",\"candidates\":[]}";
-    let (out, _) = whole(&asked(Dialect::Gemini, false), Member(1), body.as_bytes(), Some(&json!({})));
+    let out = whole(&asked(Dialect::Gemini, false), body.as_bytes(), Some(&json!({})));
     assert_eq!(text(out), body.replace("\"m\"", "\"bench/\\\"core\\\":route\""));
-    let (out, events) = whole(&asked(Dialect::Chat, false), Member(1), b"<html>", Some(&json!({})));
+    let out = whole(&request, b"<html>", Some(&json!({})));
     assert_eq!(text(out), "<html>");
-    assert!(matches!(events[..], [Event::Error(_)]));
+    assert!(matches!(said(b"<html>")[..], [Event::Error(_)]));
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-use store::{CallRow, ConversationRow, StoredCall, StoredConversation, TurnRow, VerdictRow};
+use store::{CallRow, ConversationRow, StoredCall, StoredConversation, Totals, TurnRow, VerdictRow};
 
 use super::*;
 
@@ -13,13 +13,15 @@ fn stored(id: &str, calls: Vec<StoredCall>) -> StoredConversation {
         row,
         last_at_ms: 1_500,
         turns: 3,
-        tool_calls: 2,
-        failed_over: 1,
-        tokens_in: Some(10),
-        tokens_out: None,
-        cost: Some(0.25),
-        cost_unknown: 2,
-        status: "empty".into(),
+        totals: Totals {
+            tool_calls: 2,
+            failed_over: 1,
+            tokens_in: Some(10),
+            tokens_out: None,
+            cost: Some(0.25),
+            cost_unknown: 2,
+            status: "empty".into(),
+        },
         calls,
     }
 }
