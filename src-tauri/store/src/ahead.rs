@@ -49,7 +49,12 @@ impl Ahead {
                 rows.len() as u64
             }
         };
-        let length = io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
+        let mut length = io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
+        if length > 0 {
+            // Behind a line that a kill has torn the next would be torn too.
+            file.write_all(b"\n")?;
+            length += 1;
+        }
         Ok(Ahead { path, state: Mutex::new(State { file, length, held }) })
     }
 
@@ -118,7 +123,11 @@ impl State {
 fn read(file: &File) -> io::Result<Vec<TurnRow>> {
     let mut rows = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
-        match serde_json::from_slice(&line?) {
+        let line = line?;
+        if line.is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(&line) {
             Ok(row) => rows.push(row),
             Err(error) => tracing::warn!(%error, "a line written ahead could not be read"),
         }
@@ -181,6 +190,26 @@ mod tests {
         assert!(!ahead.is_ahead());
         assert!(ahead.note(&row(4)));
         assert!(std::fs::read_to_string(&file).unwrap().starts_with("{\"conversation\""));
+    }
+
+    #[test]
+    fn what_cannot_be_taken_in_stays_and_tears_nothing_behind_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(AHEAD);
+        let ahead = Ahead::open(folder.path(), &mut database()).unwrap();
+        assert!(ahead.note(&row(1)));
+        drop(ahead);
+        let torn = [std::fs::read(&file).unwrap(), b"{\"n\":2".to_vec()].concat();
+        std::fs::write(&file, torn).unwrap();
+        // A database that takes nothing.
+        let ahead = Ahead::open(folder.path(), &mut Connection::open_in_memory().unwrap()).unwrap();
+        assert!(ahead.is_ahead() && ahead.note(&row(3)));
+        ahead.taken(1);
+        drop(ahead);
+
+        let mut connection = database();
+        Ahead::open(folder.path(), &mut connection).unwrap();
+        assert_eq!(turns(&connection), [1, 3]);
     }
 
     #[test]

@@ -284,7 +284,8 @@ impl ConversationView {
             (known, more) => Some(known.unwrap_or(0).saturating_add(more.unwrap_or(0))),
         };
         self.tool_calls += turn.tool_calls;
-        self.failed_over += u32::from(turn.failed_over.iter().any(|it| !it.to.is_empty()));
+        // Where everybody failed nobody took over.
+        self.failed_over += u32::from(!turn.call.is_empty() && !turn.failed_over.is_empty());
         self.tokens_in = sum(self.tokens_in, turn.tokens_in);
         self.tokens_out = sum(self.tokens_out, turn.tokens_out);
         self.status = turn.status;
@@ -327,5 +328,23 @@ fn finish_word(finish: Finish) -> &'static str {
         Finish::Length => "length",
         Finish::ContentFilter => "content_filter",
         Finish::ToolCalls => "tool_calls",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_counts_as_failed_over_when_somebody_took_over() {
+        let passed =
+            |to: &str| TurnFailedOver { from: "a".to_owned(), to: to.to_owned(), why: String::new() };
+        for (call, failed_over, wanted) in
+            [("r1.1", vec![passed("b")], 1), ("", vec![passed("b"), passed("")], 0), ("r1.1", Vec::new(), 0)]
+        {
+            let mut conversation = ConversationView::default();
+            conversation.count(&TurnView { call: call.to_owned(), failed_over, ..TurnView::default() });
+            assert_eq!(conversation.failed_over, wanted, "{call}");
+        }
     }
 }
