@@ -28,7 +28,7 @@ impl Clock {
 /// RFC 3339 in UTC with milliseconds: `2026-11-29T15:45:01.250Z`.
 pub fn rfc3339(unix_ms: i64) -> String {
     match Timestamp::from_millisecond(unix_ms) {
-        Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+        Ok(at) => format!("{at:.3}"),
         Err(_) => String::new(),
     }
 }

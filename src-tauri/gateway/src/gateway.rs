@@ -26,7 +26,7 @@ use crate::{
     setup::{ChangeError, SetupState, Snapshot},
     turn::{Conversations, Learned},
     upkeep,
-    upstream::{EndpointTest, Reqwest, Transport, Upstream, list_models},
+    upstream::{EndpointTest, Pooled, Transport, Upstream, list_models},
     view::{LiveEvent, Recording},
 };
 
@@ -104,7 +104,7 @@ impl Gateway {
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
-        let transport = Arc::new(Reqwest::new().map_err(|error| OpenError::Client(error.to_string()))?);
+        let transport = Arc::new(Pooled::new().map_err(|error| OpenError::Client(error.to_string()))?);
         let tasks = TaskTracker::new();
         let gateway = Gateway {
             inner: Arc::new(Inner {

@@ -41,8 +41,8 @@ pub(crate) fn inside(value: &Value) -> Option<UpstreamError> {
             value.get("object").and_then(Value::as_str) == Some("error")
                 || value.get("type").and_then(Value::as_str) == Some("error")
                 || value
-                    .pointer("/base_resp/status_code")
-                    .and_then(Value::as_i64)
+                    .get("base_resp")
+                    .and_then(|response| response.get("status_code")?.as_i64())
                     .is_some_and(|code| code != 0)
         }
         Some(Value::String(words)) => !words.trim().is_empty(),

@@ -63,9 +63,10 @@ pub(crate) async fn ask(
     if mode == ReplyMode::Route {
         let features = count::features(call.dialect, &headers);
         let sent = turn::Sent { features, headers, query: query.to_owned() };
-        return turn::take(call, asked, question, sent).await;
+        // A panel's future and a turn's are large: neither is moved about.
+        return Box::pin(turn::take(call, asked, question, sent)).await;
     }
-    panel::ask(call, asked.collection.name, mode, question).await
+    Box::pin(panel::ask(call, asked.collection.name, mode, question)).await
 }
 
 /// Who is asked: a collection, or one model under its own name.

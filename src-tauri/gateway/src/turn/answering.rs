@@ -26,6 +26,7 @@ pub(crate) struct Answering {
     pub asked: Asked,
     pub watch: Watch,
     body: BoxStream<'static, Result<Bytes, SendError>>,
+    is_handed_over: bool,
     reader: Reader,
     /// Read, and not gone on yet: the caller's bytes of a relay, the events of a translation.
     bytes: Vec<u8>,
@@ -66,6 +67,7 @@ impl Answering {
             asked,
             watch,
             body: incoming.body,
+            is_handed_over: incoming.is_handed_over,
             reader,
             bytes: Vec::new(),
             events: Vec::new(),
@@ -106,7 +108,7 @@ impl Answering {
                         break;
                     }
                     next = self.body.next().now_or_never();
-                    if next.is_none() {
+                    if next.is_none() && self.is_handed_over {
                         // The connection's own task gives one piece at a time: it may have read more.
                         tokio::task::yield_now().await;
                         next = self.body.next().now_or_never();
@@ -283,7 +285,7 @@ mod tests {
         };
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        let incoming = Incoming { status: 200, headers, body: body.boxed() };
+        let incoming = Incoming { status: 200, headers, body: body.boxed(), is_handed_over: false };
         let watch = Watch::new(Origins::new().listen(wire::Member(1), "c"), false, false);
         Answering::new(asked, incoming, &request, watch, IDLE)
     }

@@ -71,7 +71,7 @@ mod tests {
             Box::pin(async move {
                 tokio::time::sleep(self.head).await;
                 let body = stream::once(piece).boxed();
-                Ok(Incoming { status: self.status, headers: HeaderMap::new(), body })
+                Ok(Incoming { status: self.status, headers: HeaderMap::new(), body, is_handed_over: false })
             })
         }
     }

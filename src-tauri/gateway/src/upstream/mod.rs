@@ -3,6 +3,7 @@
 mod call;
 mod count;
 mod listing;
+mod near;
 mod transport;
 
 pub(crate) use call::{
@@ -12,4 +13,4 @@ pub(crate) use call::{
 pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Incoming, Outgoing, Reqwest, SendError, Transport};
+pub(crate) use transport::{Incoming, Outgoing, Pooled, SendError, Transport};

@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{
-    StreamExt, TryFutureExt, TryStreamExt,
+    StreamExt, TryStreamExt,
     future::BoxFuture,
     stream::{self, BoxStream},
 };
@@ -12,7 +12,14 @@ use http::{HeaderMap, Method, header};
 use secrecy_header::Headers;
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::api::coding::{Coding, undone};
+use super::near::{Address, Near};
+use crate::api::coding::{Coding, codings, undone};
+
+pub(super) const USER_AGENT: &str = concat!("benchwarmers/", env!("CARGO_PKG_VERSION"));
+/// A connection is made within this.
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
+/// An idle connection is kept for this.
+pub(super) const IDLE: Duration = Duration::from_secs(90);
 
 /// A request to a provider.
 pub(crate) struct Outgoing {
@@ -27,6 +34,8 @@ pub(crate) struct Incoming {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: BoxStream<'static, Result<Bytes, SendError>>,
+    /// By a task of its connection's own, one piece at a time: more may have come than is there.
+    pub is_handed_over: bool,
 }
 
 /// Why no reply, or no more of it, came. Never holds a URL: a query may carry a key.
@@ -57,66 +66,71 @@ pub(crate) trait Transport: Send + Sync {
     fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>>;
 }
 
-/// The pooled client. Loopback goes direct: a proxy named by the environment is for other machines.
-pub(crate) struct Reqwest {
+/// The pooled clients. Loopback goes direct: a proxy named by the environment is for other machines.
+pub(crate) struct Pooled {
+    near: Near,
     remote: reqwest::Client,
     loopback: reqwest::Client,
 }
 
-impl Reqwest {
-    pub(crate) fn new() -> Result<Reqwest, reqwest::Error> {
+impl Pooled {
+    pub(crate) fn new() -> Result<Pooled, reqwest::Error> {
         let builder = || {
             reqwest::Client::builder()
-                .user_agent(concat!("benchwarmers/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(Duration::from_secs(10))
+                .user_agent(USER_AGENT)
+                .connect_timeout(CONNECT)
                 .redirect(reqwest::redirect::Policy::none())
                 // Undone here: reqwest knows zlib's deflate only, and some servers send it bare.
                 .no_deflate()
                 .tcp_nodelay(true)
-                .pool_idle_timeout(Duration::from_secs(90))
+                .pool_idle_timeout(IDLE)
         };
-        Ok(Reqwest { remote: builder().build()?, loopback: builder().no_proxy().build()? })
+        let near = Near::default();
+        Ok(Pooled { near, remote: builder().build()?, loopback: builder().no_proxy().build()? })
     }
 }
 
-impl Transport for Reqwest {
-    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
-        let client = if catalog::is_loopback(&request.url) { &self.loopback } else { &self.remote };
-        let sent = client
-            .request(request.method, &request.url)
-            .header(header::ACCEPT_ENCODING, "gzip, br, deflate, zstd")
-            .headers(request.headers.0)
-            .body(request.body)
-            .send()
-            .map_err(|error| classify(&error));
+impl Transport for Pooled {
+    fn send(&self, mut request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        request.headers.or_set(header::ACCEPT_ENCODING, "gzip, br, deflate, zstd");
         Box::pin(async move {
-            let response = sent.await?;
+            let url = std::mem::take(&mut request.url);
+            if let Some(address) = Address::of(&url) {
+                let incoming = self.near.send(address, request).await?;
+                let codings = codings(&incoming.headers).unwrap_or_default();
+                return Ok(plain(incoming, codings));
+            }
+            let client = if catalog::is_loopback(&url) { &self.loopback } else { &self.remote };
+            let sent = client.request(request.method, url).headers(request.headers.into_map());
+            let response = sent.body(request.body).send().await.map_err(|error| classify(&error))?;
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             let body = response.bytes_stream().map_err(|error| classify(&error)).boxed();
-            let is_deflate = headers
-                .get(header::CONTENT_ENCODING)
-                .is_some_and(|coding| coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"deflate"));
-            Ok(Incoming { status, headers, body: if is_deflate { undeflated(body) } else { body } })
+            // It undoes the others.
+            let mut codings = codings(&headers).unwrap_or_default();
+            codings.retain(|coding| *coding == Coding::Deflate);
+            Ok(plain(Incoming { status, headers, body, is_handed_over: true }, codings))
         })
     }
 }
 
-/// The caps are the reader's.
-fn undeflated(
-    body: BoxStream<'static, Result<Bytes, SendError>>,
-) -> BoxStream<'static, Result<Bytes, SendError>> {
+/// With its codings undone. The caps are the reader's.
+fn plain(incoming: Incoming, codings: Vec<Coding>) -> Incoming {
+    if codings.is_empty() {
+        return incoming;
+    }
+    let coded = incoming.body;
     let opened = async move {
-        let coded = Box::new(StreamReader::new(body.map_err(io::Error::other)));
-        let plain = undone(coded, &[Coding::Deflate], usize::MAX, usize::MAX).await.map_err(damaged)?;
+        let coded = Box::new(StreamReader::new(coded.map_err(io::Error::other)));
+        let plain = undone(coded, &codings, usize::MAX, usize::MAX).await.map_err(damaged)?;
         Ok(ReaderStream::new(plain).map_err(damaged))
     };
-    stream::once(opened).try_flatten().boxed()
+    Incoming { body: stream::once(opened).try_flatten().boxed(), ..incoming }
 }
 
 fn damaged(error: io::Error) -> SendError {
-    error.downcast().unwrap_or_else(|_| {
-        SendError::Other("the answer's deflate coding is damaged or not whole".to_owned())
-    })
+    error
+        .downcast()
+        .unwrap_or_else(|_| SendError::Other("the answer's coding is damaged or not whole".to_owned()))
 }
 
 /// Reads the cause chain: reqwest's own text names the URL, which may hold secrets.
@@ -156,13 +170,22 @@ mod secrecy_header {
 
     /// Request headers; the authorisation is marked sensitive so that no debug print shows it.
     #[derive(Default)]
-    pub(crate) struct Headers(pub(super) HeaderMap);
+    pub(crate) struct Headers(HeaderMap);
 
     impl Headers {
         pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
             if let Ok(value) = HeaderValue::from_str(value) {
                 self.0.insert(name, value);
             }
+        }
+
+        /// Where it is not set.
+        pub(crate) fn or_set(&mut self, name: HeaderName, value: &'static str) {
+            self.0.entry(name).or_insert(HeaderValue::from_static(value));
+        }
+
+        pub(crate) fn into_map(self) -> HeaderMap {
+            self.0
         }
 
         pub(crate) fn secret(&mut self, name: HeaderName, value: &str) {

@@ -82,9 +82,9 @@ impl Answer {
         for choice in choices {
             self.read_choice(choice, out)?;
         }
-        for place in ["/usage", "/x_groq/usage", "/choices/0/usage"] {
-            self.read_usage(value.pointer(place), out);
-        }
+        self.read_usage(value.get("usage"), out);
+        self.read_usage(value.get("x_groq").and_then(|groq| groq.get("usage")), out);
+        self.read_usage(choices.first().and_then(|choice| choice.get("usage")), out);
         Ok(())
     }
 
