@@ -1,0 +1,83 @@
+//! What providers really answer, as data in `providers/<preset>/`: each file is a list of cases, each with where it is
+//! documented or was reported. `generic` is no preset: its cases name their base.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::{fs, path::Path};
+
+use catalog::{Endpoint, Quota, preset};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+use wire::Dialect;
+
+const NOW_MS: i64 = 1_764_000_000_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuotaCase {
+    source: String,
+    base: Option<String>,
+    api: Option<Dialect>,
+    #[serde(default)]
+    headers: serde_json::Map<String, Value>,
+    #[serde(default)]
+    status: u16,
+    body: Option<Value>,
+    quotas: Vec<Value>,
+}
+
+#[test]
+fn quotas() {
+    let mut told = 0;
+    for (provider, case) in cases::<QuotaCase>("quotas") {
+        let endpoint = endpoint(&provider, case.base.as_deref(), case.api);
+        let header = |name: &str| case.headers.get(name).and_then(Value::as_str);
+        let mut found = catalog::quotas(&endpoint, header, NOW_MS);
+        if let Some(body) = &case.body {
+            found.extend(catalog::quotas_in_body(&endpoint, case.status, &bytes(body), NOW_MS));
+        }
+        let wanted: Vec<Quota> = case.quotas.iter().map(wanted).collect();
+        assert_eq!(found, wanted, "{provider}: {}", case.source);
+        told += found.len();
+    }
+    assert!(told > 30, "{told} quotas");
+}
+
+/// As a case writes it: the reset is from now.
+fn wanted(quota: &Value) -> Quota {
+    let mut quota = quota.as_object().unwrap().clone();
+    let reset = quota.remove("reset_in_ms").and_then(|reset| reset.as_i64());
+    quota.insert("reset_ms".to_owned(), reset.map(|reset| NOW_MS + reset).into());
+    serde_json::from_value(quota.into()).unwrap()
+}
+
+fn endpoint(provider: &str, base: Option<&str>, api: Option<Dialect>) -> Endpoint {
+    let known = preset(provider);
+    let base = base.map_or_else(|| known.expect(provider).base.replace("{resource}", "mine"), str::to_owned);
+    let api = api.or(known.map(|preset| preset.api)).unwrap_or_default();
+    let endpoint = Endpoint { api, ..Endpoint::new("here", base) };
+    assert_eq!(endpoint.check(), Ok(()), "{provider}");
+    endpoint
+}
+
+/// A body that is no JSON is written as a string.
+fn bytes(body: &Value) -> Vec<u8> {
+    body.as_str().map_or_else(|| serde_json::to_vec(body).unwrap(), |text| text.as_bytes().to_vec())
+}
+
+/// Every case of a kind, with the provider's name, in a fixed order.
+fn cases<T: DeserializeOwned>(kind: &str) -> Vec<(String, T)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/providers");
+    let mut folders: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let mut cases = Vec::new();
+    for folder in folders {
+        let provider = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let Ok(text) = fs::read(folder.join(format!("{kind}.json"))) else { continue };
+        let read: Vec<T> =
+            serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{provider} {kind}: {error}"));
+        assert!(!read.is_empty(), "{provider}: no cases");
+        cases.extend(read.into_iter().map(|case| (provider.clone(), case)));
+    }
+    cases
+}
