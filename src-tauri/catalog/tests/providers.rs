@@ -1,11 +1,15 @@
 //! What providers really answer, as data in `providers/<preset>/`: each file is a list of cases, each with where it is
 //! documented or was reported. `generic` is no preset: its cases name their base.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use catalog::{Endpoint, Quota, preset};
+use catalog::{Endpoint, Facts, Quota, preset};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use wire::Dialect;
@@ -41,6 +45,35 @@ fn quotas() {
         told += found.len();
     }
     assert!(told > 30, "{told} quotas");
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListingCase {
+    source: String,
+    listing: Value,
+    facts: BTreeMap<String, Facts>,
+}
+
+#[test]
+fn listings() {
+    let mut told = BTreeSet::new();
+    for (provider, case) in cases::<ListingCase>("listing") {
+        let found: BTreeMap<String, Facts> =
+            items(&case.listing).iter().map(|item| (name(item), catalog::facts_in_listing(item))).collect();
+        assert_eq!(found, case.facts, "{provider}: {}", case.source);
+        told.insert(provider);
+    }
+    assert!(told.len() > 18, "{told:?}");
+}
+
+fn items(listing: &Value) -> &[Value] {
+    let list = listing.get("data").or_else(|| listing.get("models")).unwrap_or(listing);
+    list.as_array().unwrap()
+}
+
+fn name(item: &Value) -> String {
+    item.get("id").or_else(|| item.get("name")).and_then(Value::as_str).unwrap().to_owned()
 }
 
 /// As a case writes it: the reset is from now.
