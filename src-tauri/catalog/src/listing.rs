@@ -12,7 +12,7 @@ use crate::Facts;
 ///
 /// Known are OpenAI's and the lists of every preset: OpenRouter, Groq, Mistral, Gemini, the Hugging Face router, GitHub,
 /// Together, Fireworks, Anthropic, Cohere, Cerebras, SambaNova, Moonshot, xAI (`/language-models`), Ollama (`/api/tags`
-/// and `/api/show`), LM Studio (`/api/v0/models`, `/api/v1/models`), vLLM, llama.cpp, and hubs such as LiteLLM.
+/// and `/api/show`), LM Studio (`/api/v0/models`, `/api/v1/models`), vLLM, llama.cpp, models.dev, and hubs such as LiteLLM.
 pub fn facts_in_listing(item: &Value) -> Facts {
     let mut facts = Facts {
         context_window: loaded(item).or_else(|| least(item, WINDOWS)).or_else(|| in_model_info(item)),
@@ -36,6 +36,7 @@ const WINDOWS: &[&[&str]] = &[
     &["/context_window"],
     &["/max_context_length"],
     &["/max_model_len"],
+    &["/limit/context"],
     &["/limits/max_context_length"],
     &["/limits/max_input_tokens"],
     &["/max_input_tokens"],
@@ -50,6 +51,7 @@ const OUTPUTS: &[&[&str]] = &[
     &["/top_provider/max_completion_tokens"],
     &["/max_completion_tokens"],
     &["/max_output_tokens"],
+    &["/limit/output"],
     &["/limits/max_completion_tokens"],
     &["/limits/max_output_tokens"],
     &["/model_info/max_output_tokens"],

@@ -18,6 +18,12 @@ pub struct Preset {
     /// Its other hosts, as patterns: `*.services.ai.azure.com`.
     #[serde(default)]
     pub hosts: Vec<String>,
+    /// Hosts of the same provider in other parts of the world, where prices are others.
+    #[serde(default)]
+    pub regions: Vec<String>,
+    /// Its name in models.dev, where it is not the id.
+    #[serde(default)]
+    pub models_dev: Option<String>,
     /// The address of the model list, where it is not `<base>/models`.
     #[serde(default)]
     pub models: Option<String>,
@@ -113,11 +119,23 @@ impl Preset {
         self.base.contains(RESOURCE)
     }
 
+    /// What the shipped catalog and models.dev call it.
+    pub(crate) fn models_dev(&self) -> &str {
+        self.models_dev.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Whether the base is where the provider's known prices hold.
+    pub(crate) fn has_known_prices_at(&self, base: &str) -> bool {
+        place(base).is_some_and(|(host, _)| !self.regions.iter().any(|region| is_like(&host, region)))
+    }
+
     /// Patterns of its hosts, with their ports.
     fn places(&self) -> Vec<(String, u16)> {
         let own = place(&self.base.replace(RESOURCE, ANY_RESOURCE))
             .map(|(host, port)| (host.replace(ANY_RESOURCE, "*"), port));
-        own.into_iter().chain(self.hosts.iter().map(|host| (host.clone(), HTTPS))).collect()
+        own.into_iter()
+            .chain(self.hosts.iter().chain(&self.regions).map(|host| (host.clone(), HTTPS)))
+            .collect()
     }
 
     /// Whether a call without a key is bound to be refused.
@@ -168,7 +186,7 @@ mod tests {
             assert!(!preset.title.trim().is_empty(), "{id}: no title");
             assert_eq!(check_base(&preset.base.replace(RESOURCE, "mine")), Ok(()), "{id}: base");
             assert_eq!(preset_of(&preset.base.replace(RESOURCE, "mine")).map(|found| &found.id), Some(id));
-            for host in &preset.hosts {
+            for host in preset.hosts.iter().chain(&preset.regions) {
                 let base = format!("https://{}/v1", host.replace('*', "mine"));
                 assert_eq!(preset_of(&base).map(|found| &found.id), Some(id), "{id}: {host}");
             }

@@ -27,12 +27,15 @@ impl Name {
         let (name, tag) = last.split_once(':').unwrap_or((last, ""));
         let name = name.strip_suffix(".gguf").unwrap_or(name);
         let mut name = name.split('@').next().unwrap_or(name);
-        while let Some(shorter) = without_ending(name) {
-            name = shorter;
-        }
+        name = undated(name).unwrap_or(name);
         let size = tag.contains(|c: char| c.is_ascii_digit()).then(|| tag.to_owned());
         Name { plain: name.replace(['-', '_', '.', ' '], ""), size }
     }
+}
+
+/// Without the dates and revisions at its end; `None` where it has none.
+pub(crate) fn undated(name: &str) -> Option<&str> {
+    std::iter::successors(without_ending(name), |name| without_ending(name)).last()
 }
 
 /// Without a date or revision at the end: `-2024-08-06`, `-08-2024`, `-05-20`, `-20241022`, `-0613`, `-001`, `-latest`.

@@ -50,16 +50,13 @@ pub(super) fn read(item: &Value, facts: &mut Facts) {
     if item.get("type").and_then(Value::as_str) == Some("vlm") {
         facts.vision = facts.vision.or(Some(true));
     }
-    // Gemini.
-    if let Some(thinks) = item.get("thinking").and_then(Value::as_bool) {
-        facts.reasoning = facts.reasoning.or(Some(thinks));
-    }
 }
 
-/// `"supports_tools": true`, and the same without the verb where it is a truth.
+/// `"supports_tools": true`; models.dev's and Gemini's `"reasoning": true`.
 fn flag(item: &Value, names: &[&str]) -> Option<bool> {
     let object = item.as_object()?;
-    names.iter().find_map(|name| object.get(&format!("supports_{name}"))?.as_bool())
+    let told = |key: &str| object.get(key)?.as_bool();
+    names.iter().find_map(|name| told(&format!("supports_{name}")).or_else(|| told(name)))
 }
 
 /// Mistral's `{"vision": true}`, Anthropic's `{"image_input": {"supported": true}}`.
