@@ -1,5 +1,6 @@
-//! What providers really answer, as data in `providers/<preset>/`: each file is a list of cases, each with where it is
-//! documented or was reported. `generic` is no preset: its cases name their base.
+//! What providers really answer, as data in `providers/<preset>/`: each file is a list of cases, each with where it was
+//! reported or, where no report was at hand, the provider's page on the subject, and then the words are as its clients
+//! know them. `generic` is no preset: its cases name their base.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -7,12 +8,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    time::Duration,
 };
 
-use catalog::{Endpoint, Facts, Quota, preset};
+use catalog::{Endpoint, Facts, Limits, Quota, preset};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
-use wire::Dialect;
+use wire::{Class, Dialect};
 
 const NOW_MS: i64 = 1_764_000_000_000;
 
@@ -65,6 +67,39 @@ fn listings() {
         told.insert(provider);
     }
     assert!(told.len() > 18, "{told:?}");
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorCase {
+    source: String,
+    status: u16,
+    body: Value,
+    class: Class,
+    window: Option<u64>,
+    wait_s: Option<f64>,
+    #[serde(default)]
+    limits: Limits,
+}
+
+#[test]
+fn errors() {
+    let (mut told, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (provider, case) in cases::<ErrorCase>("errors") {
+        let api = endpoint(&provider, None, None).api;
+        let error = wire::format(api).decode_error(case.status, "application/json", &bytes(&case.body));
+        let limits = error.stated_limit().map(|limit| Limits::stated(&limit)).unwrap_or_default();
+        let wait = case.wait_s.map(Duration::from_secs_f64);
+        let found = (error.class, error.context_window(), error.retry_after, limits);
+        let wanted = (case.class, case.window, wait, case.limits);
+        if found != wanted {
+            wrong.push(format!("{provider}: {}: {}\n  {found:?}\n  {wanted:?}", case.source, error.message));
+        }
+        told.insert(provider);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let presets: BTreeSet<String> = catalog::presets().iter().map(|preset| preset.id.clone()).collect();
+    assert_eq!(told, presets, "every preset has its errors here");
 }
 
 fn items(listing: &Value) -> &[Value] {
