@@ -2,6 +2,8 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
+use crate::preset::RESOURCE;
+
 /// "The gateway's own address": the base of the built-in practice endpoint, and of nothing else.
 pub const PRACTICE_BASE: &str = "bench:/practice/v1";
 
@@ -24,6 +26,8 @@ pub enum BaseError {
     Fragment,
     #[error("the base URL must not hold spaces or control characters")]
     Space,
+    #[error("put the name of your own resource where the base URL has {RESOURCE}")]
+    Resource,
     #[error("the base URL is what stands before {path}: {base}")]
     WholePath { path: &'static str, base: String },
     #[error("{PRACTICE_BASE} is the built-in practice endpoint's own; another endpoint needs a URL")]
@@ -62,6 +66,9 @@ pub fn check_base(base: &str) -> Result<(), BaseError> {
     // The URL parser drops tabs and newlines and percent-encodes spaces; a person who typed one should know.
     if base.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(BaseError::Space);
+    }
+    if base.contains(RESOURCE) {
+        return Err(BaseError::Resource);
     }
     let url = Url::parse(base).map_err(|error| BaseError::Unreadable(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {

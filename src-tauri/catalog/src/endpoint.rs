@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wire::Dialect;
 
-use crate::{BaseError, FieldError, PRACTICE_BASE, Quirks, check_base, headers::check_headers, is_loopback};
+use crate::{
+    BaseError, FieldError, Limits, PRACTICE_BASE, Quirks, check_base, headers::check_headers, is_loopback,
+};
 
 /// A place models are served from. As in the set-up file; never a secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,22 +47,6 @@ pub enum EndpointKind {
     Practice,
 }
 
-/// Requests and tokens a minute, a day, a month. `None` is no rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    #[serde(default)]
-    pub rpm: Option<u64>,
-    #[serde(default)]
-    pub rpd: Option<u64>,
-    #[serde(default)]
-    pub tpm: Option<u64>,
-    #[serde(default)]
-    pub tpd: Option<u64>,
-    #[serde(default)]
-    pub rpmo: Option<u64>,
-}
-
 impl Endpoint {
     /// An endpoint with a name and a base and nothing else set.
     pub fn new(name: impl Into<String>, base: impl Into<String>) -> Endpoint {
@@ -92,7 +78,7 @@ impl Endpoint {
         self.kind == Some(EndpointKind::Practice)
     }
 
-    /// Name, base, key variable and headers, in that order; the first that is wrong.
+    /// Name, base, key variable, headers and limits, in that order; the first that is wrong.
     pub fn check(&self) -> Result<(), FieldError> {
         if !valid_endpoint_name(&self.name) {
             return Err(FieldError::new(
@@ -121,13 +107,8 @@ impl Endpoint {
                 "the name of an environment variable, not the key itself: letters, digits and _",
             ));
         }
-        check_headers(&self.headers)
-    }
-}
-
-impl Limits {
-    pub fn is_empty(&self) -> bool {
-        *self == Limits::default()
+        check_headers(&self.headers)?;
+        self.limits.check()
     }
 }
 
@@ -208,7 +189,9 @@ mod tests {
                 .starts_with("key_env: the name")
         );
         let headers = BTreeMap::from([("Authorization".to_owned(), "x".to_owned())]);
-        assert!(error_of(&Endpoint { headers, ..good }).starts_with("headers[\"Authorization\"]: "));
+        assert!(error_of(&Endpoint { headers, ..good.clone() }).starts_with("headers[\"Authorization\"]: "));
+        let limits = Limits { rpm: Some(0), ..Limits::default() };
+        assert!(error_of(&Endpoint { limits, ..good }).starts_with("limits.rpm: 1 to"));
     }
 
     #[test]

@@ -79,6 +79,9 @@ impl Model {
 /// Body fields a default option would break a panel with.
 const OUR_FIELDS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 
+/// A smaller window holds no question.
+const LEAST_WINDOW: u64 = 512;
+
 /// Past any real window; keeps arithmetic on estimates far from overflow.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
@@ -138,9 +141,18 @@ impl Facts {
         *self == Facts::default()
     }
 
+    /// Without what cannot be: facts from outside are not to be trusted with arithmetic.
+    pub(crate) fn bounded(mut self) -> Facts {
+        self.context_window =
+            self.context_window.filter(|tokens| (LEAST_WINDOW..=MOST_TOKENS).contains(tokens));
+        self.max_output = self.max_output.filter(|tokens| (1..=MOST_TOKENS).contains(tokens));
+        self.price = self.price.filter(|price| price.check().is_ok());
+        self
+    }
+
     fn check(&self) -> Result<(), FieldError> {
         for (field, value, least) in
-            [("context_window", self.context_window, 512), ("max_output", self.max_output, 1)]
+            [("context_window", self.context_window, LEAST_WINDOW), ("max_output", self.max_output, 1)]
         {
             if value.is_some_and(|value| !(least..=MOST_TOKENS).contains(&value)) {
                 return Err(FieldError::new(
@@ -169,6 +181,11 @@ impl Price {
         )
     }
 
+    /// Whether input and output are known to cost nothing.
+    pub fn is_free(&self) -> bool {
+        self.input == Some(0.0) && self.output == Some(0.0)
+    }
+
     fn check(&self) -> Result<(), FieldError> {
         let prices = [
             ("input", self.input),
@@ -187,6 +204,13 @@ impl Price {
         }
         Ok(())
     }
+}
+
+/// Whether a model that was free no longer is. What was never known to be free has not changed, and a price that is
+/// no longer told has not risen.
+pub fn went_paid(before: Option<&Price>, now: Option<&Price>) -> bool {
+    let costs = |price: &Price| [price.input, price.output].iter().flatten().any(|price| *price > 0.0);
+    before.is_some_and(Price::is_free) && now.is_some_and(costs)
 }
 
 #[cfg(test)]
@@ -220,6 +244,25 @@ mod tests {
         assert!((plain.cost(&usage).unwrap() - 4.5).abs() < 1e-9);
         assert_eq!(Price { output: None, ..price.clone() }.cost(&usage), None);
         assert_eq!(price.cost(&Usage { output: None, ..usage }), None, "what is not known is not nothing");
+    }
+
+    #[test]
+    fn free_models_that_went_paid() {
+        let price = |input, output| Some(Price { input, output, ..Price::default() });
+        let (free, paid) = (price(Some(0.0), Some(0.0)), price(Some(0.0), Some(0.1)));
+        for (before, now, wanted) in [
+            (&free, &paid, true),
+            (&free, &price(Some(0.1), None), true),
+            (&free, &free, false),
+            (&free, &None, false),
+            (&free, &price(None, None), false),
+            (&None, &paid, false),
+            (&price(Some(0.0), None), &paid, false),
+            (&paid, &paid, false),
+            (&paid, &free, false),
+        ] {
+            assert_eq!(went_paid(before.as_ref(), now.as_ref()), wanted, "{before:?} {now:?}");
+        }
     }
 
     #[test]

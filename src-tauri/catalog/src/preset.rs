@@ -1,9 +1,9 @@
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use wire::Dialect;
+use wire::{Auth, Dialect};
 
-use crate::{EndpointKind, is_loopback};
+use crate::{Endpoint, EndpointKind, QuotaProfile, is_loopback, quirks::is_like};
 
 /// A known provider: what a person should not have to type. Data in `presets.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +13,17 @@ pub struct Preset {
     pub id: String,
     /// As the provider writes itself: `OpenAI`.
     pub title: String,
+    /// Where a person has to put a name of their own it holds `{resource}` ([`Preset::needs_resource`]).
     pub base: String,
+    /// Its other hosts, as patterns: `*.services.ai.azure.com`.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Hosts of the same provider in other parts of the world, where prices are others.
+    #[serde(default)]
+    pub regions: Vec<String>,
+    /// Its name in models.dev, where it is not the id.
+    #[serde(default)]
+    pub models_dev: Option<String>,
     /// The address of the model list, where it is not `<base>/models`.
     #[serde(default)]
     pub models: Option<String>,
@@ -30,7 +40,24 @@ pub struct Preset {
     /// Environment variables that usually hold this provider's key, most usual first.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// How the key is sent, where it is not as its API says.
+    #[serde(default)]
+    pub auth: Option<AuthStyle>,
+    /// Whose words its replies use for what is left of a quota.
+    #[serde(default)]
+    pub quota: QuotaProfile,
 }
+
+/// How a key goes to a provider, in the data file: `"bearer"`, or `{ header = "api-key" }`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthStyle {
+    Bearer,
+    Header(String),
+}
+
+/// What stands in a preset's base for a name that only its owner knows.
+pub(crate) const RESOURCE: &str = "{resource}";
 
 /// Every preset, in the order it is shown: providers, then local runtimes.
 pub fn presets() -> &'static [Preset] {
@@ -55,12 +82,22 @@ pub fn models_url(api: Dialect, base: &str) -> String {
     }
 }
 
+/// How the endpoint's key is sent: as its provider wants it, else as its API says.
+pub fn auth(endpoint: &Endpoint) -> Auth {
+    match preset_of(&endpoint.base).and_then(|preset| preset.auth.as_ref()) {
+        Some(AuthStyle::Bearer) => Auth::Bearer,
+        Some(AuthStyle::Header(name)) => Auth::Header(name),
+        None => wire::format(endpoint.api).auth(),
+    }
+}
+
 /// The known provider that serves this base: by host and port, since one host has several paths.
 pub(crate) fn preset_of(base: &str) -> Option<&'static Preset> {
-    static PLACES: LazyLock<Vec<Option<(String, u16)>>> =
-        LazyLock::new(|| presets().iter().map(|preset| place(&preset.base)).collect());
-    let wanted = place(base);
-    let at = PLACES.iter().position(|place| place.is_some() && *place == wanted)?;
+    static PLACES: LazyLock<Vec<Vec<(String, u16)>>> =
+        LazyLock::new(|| presets().iter().map(Preset::places).collect());
+    let (host, port) = place(base)?;
+    let is_there = |(pattern, at): &(String, u16)| *at == port && is_like(&host, pattern);
+    let at = PLACES.iter().position(|places| places.iter().any(is_there))?;
     presets().get(at)
 }
 
@@ -77,11 +114,40 @@ impl Preset {
         std::iter::once(self.api).chain(self.also.iter().copied())
     }
 
+    /// Whether its base has a place for a name of the owner's own.
+    pub fn needs_resource(&self) -> bool {
+        self.base.contains(RESOURCE)
+    }
+
+    /// What the shipped catalog and models.dev call it.
+    pub(crate) fn models_dev(&self) -> &str {
+        self.models_dev.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Whether the base is where the provider's known prices hold.
+    pub(crate) fn has_known_prices_at(&self, base: &str) -> bool {
+        place(base).is_some_and(|(host, _)| !self.regions.iter().any(|region| is_like(&host, region)))
+    }
+
+    /// Patterns of its hosts, with their ports.
+    fn places(&self) -> Vec<(String, u16)> {
+        let own = place(&self.base.replace(RESOURCE, ANY_RESOURCE))
+            .map(|(host, port)| (host.replace(ANY_RESOURCE, "*"), port));
+        own.into_iter()
+            .chain(self.hosts.iter().chain(&self.regions).map(|host| (host.clone(), HTTPS)))
+            .collect()
+    }
+
     /// Whether a call without a key is bound to be refused.
     pub fn needs_key(&self) -> bool {
         self.kind != EndpointKind::Local
     }
 }
+
+/// Stands for a resource's name while the base is read as a URL.
+const ANY_RESOURCE: &str = "any-resource";
+
+const HTTPS: u16 = 443;
 
 #[expect(
     clippy::expect_used,
@@ -118,7 +184,16 @@ mod tests {
             assert!(ids.insert(id), "{id}: twice");
             assert!(bases.insert(&preset.base), "{id}: base used twice");
             assert!(!preset.title.trim().is_empty(), "{id}: no title");
-            assert_eq!(check_base(&preset.base), Ok(()), "{id}: base");
+            assert_eq!(check_base(&preset.base.replace(RESOURCE, "mine")), Ok(()), "{id}: base");
+            assert_eq!(preset_of(&preset.base.replace(RESOURCE, "mine")).map(|found| &found.id), Some(id));
+            for host in preset.hosts.iter().chain(&preset.regions) {
+                let base = format!("https://{}/v1", host.replace('*', "mine"));
+                assert_eq!(preset_of(&base).map(|found| &found.id), Some(id), "{id}: {host}");
+            }
+            if let Some(AuthStyle::Header(name)) = &preset.auth {
+                let plain = |c: char| c.is_ascii_lowercase() || c == '-';
+                assert!(!name.is_empty() && name.chars().all(plain), "{id}: header {name}");
+            }
             let mut apis = BTreeSet::new();
             for api in preset.apis() {
                 assert!(wire::format(api).is_spoken_to_members(), "{id}: {api:?} is for callers only");
@@ -146,7 +221,7 @@ mod tests {
     #[test]
     fn every_provider_of_the_product_is_there() {
         let wanted = "openai anthropic google openrouter groq mistral cerebras deepseek xai together \
-            fireworks nvidia sambanova cohere moonshot zai minimax alibaba huggingface github perplexity \
+            fireworks nvidia sambanova cohere moonshot zai minimax alibaba huggingface github perplexity azure \
             ollama lm-studio llama-cpp vllm jan";
         let found: Vec<&str> = presets().iter().map(|preset| preset.id.as_str()).collect();
         assert_eq!(found, wanted.split_whitespace().collect::<Vec<_>>());
@@ -158,6 +233,25 @@ mod tests {
         assert_eq!(preset("ollama").map(Preset::needs_key), Some(false));
         assert_eq!(preset("openai").map(Preset::needs_key), Some(true));
         assert!(preset("Groq").is_none());
+    }
+
+    #[test]
+    fn a_key_is_sent_as_the_provider_wants_it() {
+        let auth = |base: &str, api| super::auth(&Endpoint { api, ..Endpoint::new("here", base) });
+        for (base, api, wanted) in [
+            ("https://mine.openai.azure.com/openai/v1", Dialect::Chat, Auth::Header("api-key")),
+            ("https://mine.openai.azure.com/openai/v1/", Dialect::Responses, Auth::Header("api-key")),
+            ("https://mine.services.ai.azure.com/openai/v1", Dialect::Chat, Auth::Header("api-key")),
+            ("https://openai.azure.com.evil.example/v1", Dialect::Chat, Auth::Bearer),
+            ("https://api.openai.com/v1", Dialect::Chat, Auth::Bearer),
+            ("https://api.anthropic.com/v1", Dialect::Anthropic, Auth::Header("x-api-key")),
+            ("https://example.com/v1", Dialect::Anthropic, Auth::Header("x-api-key")),
+            ("https://example.com/v1", Dialect::Chat, Auth::Bearer),
+        ] {
+            assert_eq!(auth(base, api), wanted, "{base}");
+        }
+        assert_eq!(preset("azure").map(Preset::needs_resource), Some(true));
+        assert_eq!(preset("openai").map(Preset::needs_resource), Some(false));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Rule {
 }
 
 /// Whether the pattern describes the whole text; `*` is any run of characters.
-fn is_like(text: &str, pattern: &str) -> bool {
+pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => text == pattern,
         Some((begins, rest)) => {

@@ -61,9 +61,11 @@ const RULES: &[Rule] = &[
     Rule { statuses: &[529..=529], phrases: &[], class: Class::Capacity },
     // Money, before rates: both may come as a 429.
     Rule {
-        statuses: &[NONE, 400..=403, 422..=422, 429..=429, SERVER],
+        statuses: &[NONE, 400..=403, 412..=412, 422..=422, 429..=429, SERVER],
         phrases: &[
             "insufficient_quota",
+            "exceeded_current_quota_error",
+            "spending limit",
             "insufficient credit",
             "insufficient balance",
             "insufficient_balance",
@@ -129,6 +131,9 @@ const RULES: &[Rule] = &[
             "too many tokens",
             "maximum number of tokens",
             "input token count",
+            "maximum allowed input length",
+            "maximum model length",
+            "`inputs` tokens + `max_new_tokens`",
             "reduce the length",
             "request too large",
             "request_too_large",

@@ -59,6 +59,11 @@ pub(crate) fn stated(status: Option<u16>, value: &Value) -> UpstreamError {
         Some(status) => format!("HTTP {status}: {value}"),
         None => value.to_string(),
     });
+    // llama.cpp says in a field of its own how large the window is.
+    let words = match value.pointer("/error/n_ctx").and_then(Value::as_u64) {
+        Some(window) if !words.contains(&window.to_string()) => format!("{words} (n_ctx: {window})"),
+        _ => words,
+    };
     let codes = codes(value);
     let assumed = status.or_else(|| numeric_code(value)).unwrap_or(classify::NO_STATUS);
     let mut error = failed(status, assumed, &words, &codes);

@@ -42,6 +42,7 @@ mod rules;
 mod schema;
 mod seal;
 pub mod sse;
+mod stated;
 mod usage;
 pub mod wait;
 
@@ -72,4 +73,5 @@ pub use responses::conversation;
 pub use restore::Restore;
 pub use rules::{Keeps, Rules, Sources};
 pub use schema::Profile;
+pub use stated::{Axis, StatedLimit};
 pub use usage::{Usage, estimate_text_tokens, estimate_tokens};

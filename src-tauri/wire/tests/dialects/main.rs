@@ -25,6 +25,7 @@ mod requests;
 mod responses;
 mod roundtrip;
 mod sealed_relay;
+mod stated;
 
 #[path = "../support/mod.rs"]
 mod support;
