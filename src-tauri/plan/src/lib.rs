@@ -10,6 +10,7 @@ pub mod ids;
 mod leaders;
 mod merge;
 mod mergers;
+mod pacing;
 pub mod picker;
 mod reserve;
 mod roster;
@@ -28,6 +29,7 @@ pub use file::{NamedSettings, SetupFile, parse};
 pub use leaders::{Leaders, Standing, best_records, primary_and_second};
 pub use merge::{Change, ChangeKind, Subject, merge};
 pub use mergers::{Mergers, mergers};
+pub use pacing::{Axis, Pace, Paced, Pacing, Reserved, Rule, Rules, Settled, Spent, Tokens, Used};
 pub use reserve::{NoReserve, reserve};
 pub use roster::{Registered, Roster};
 pub use seating::{
