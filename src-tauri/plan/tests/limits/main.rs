@@ -2,5 +2,6 @@
 
 #![expect(clippy::panic, reason = "a test may fail by panicking")]
 
+mod health;
 mod pacing;
 mod pacing_model;
