@@ -1,5 +1,6 @@
 //! Who is asked: pure decisions. Time is an argument, nothing here does I/O.
 
+mod budget;
 mod collection;
 mod cooldown;
 mod evidence;
@@ -21,6 +22,7 @@ mod setup;
 mod shape;
 mod turn;
 
+pub use budget::{Budget, BudgetOf, Budgets, Over, Period, Spending};
 pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection, valid_collection_name};
 pub use cooldown::{Cooldowns, Cooling, KeptCooldown, Place, Reach};
 pub use evidence::{Evidence, Record, Suite, Tally};

@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test may fail by panicking")]
 
+mod budgets;
 mod health;
 mod pacing;
 mod pacing_model;
