@@ -12,6 +12,7 @@ pub mod ids;
 mod leaders;
 mod merge;
 mod mergers;
+pub mod onboarding;
 mod pacing;
 pub mod picker;
 mod reserve;
