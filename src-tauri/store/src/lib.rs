@@ -1,4 +1,4 @@
-//! What is written down: panels, calls, verdicts, conversations, responses, the set-up and who changed it.
+//! What is written down: panels, calls, verdicts, conversations, responses, what was spent, what was learned of models, the set-up and who changed it.
 //!
 //! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
 //! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with
@@ -40,7 +40,13 @@ pub use crate::{
         audit::{AuditEntry, AuditRow},
         calls::{CallRow, StoredCall},
         conversations::{ConversationRow, OpenConversation, StoredConversation, Totals},
+        facts::{FactsRow, RefreshedRow},
+        ledger::{DaySpend, FailureRow, LedgerRow, SentRow, Spend, SpendBy, StoredSpent},
+        limits::{CooldownRow, LearnedRow, PaidNowRow, QuotaRow},
+        names::NameRow,
+        onboarding::OnboardingRow,
         panels::{PanelEnd, PanelOutcome, PanelRow, PanelState, StoredPanel},
+        probes::ProbeRow,
         record::{AliasRecord, RecordFilter, ShapeRecord},
         responses::{ResponseChain, ResponseRow},
         search::Hit,

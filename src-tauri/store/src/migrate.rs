@@ -28,6 +28,12 @@ pub(crate) const TABLES: Steps = &[
     tables::search::STEPS,
     tables::conversations::STEPS,
     tables::turns::STEPS,
+    tables::names::STEPS,
+    tables::ledger::STEPS,
+    tables::onboarding::STEPS,
+    tables::probes::STEPS,
+    tables::facts::STEPS,
+    tables::limits::STEPS,
 ];
 
 /// The schema version this build writes. A file of a higher one is refused.

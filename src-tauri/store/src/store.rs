@@ -1,5 +1,10 @@
 //! The verbs.
 
+mod facts;
+mod ledger;
+mod limits;
+mod names;
+mod onboarding;
 mod routed;
 
 use std::{
@@ -135,7 +140,7 @@ impl Store {
     pub fn change_setup(&self, changes: Vec<SetupChange>, audit: Vec<AuditEntry>) -> Ack<()> {
         let at_ms = self.now();
         self.write(Waits::No, 0, move |connection| {
-            changes.iter().try_for_each(|change| setup::apply(connection, change))?;
+            changes.iter().try_for_each(|change| setup::apply(connection, change, at_ms))?;
             audit.iter().try_for_each(|entry| audit::insert(connection, entry, at_ms))
         })
     }

@@ -129,6 +129,9 @@ async fn end(
         attempts: outcome.attempts,
         served_as: outcome.served_as,
         practice: panel.practice,
+        finish: None,
+        cost: None,
+        spent: None,
     });
     // Written down before its last byte goes out; a disk that is slow or full does not hold the answer back.
     let _ = tokio::time::timeout(ON_DISK, on_disk).await;

@@ -271,6 +271,7 @@ impl Open {
             why_json: json(&view.why),
             question: view.question,
             answer: view.answer,
+            spent: Vec::new(),
             conversation: row,
         }
     }

@@ -91,6 +91,33 @@ fn it_reaches_as_far_as_it_was_told_and_no_further() {
     assert!(cooldowns.list(1).is_empty());
 }
 
+#[test]
+fn a_restart_forgets_nothing() {
+    let mut before = Cooldowns::default();
+    before.limited(&alpha(), "hub/groq", Reach::Model, None, 0);
+    before.limited(&alpha(), "hub/groq", Reach::Model, None, MINUTE);
+    before.limited(&alpha(), "hub/groq", Reach::Connection, Some(DAY), 0);
+    before.limited(&at("hub", "beta", "beta"), "hub", Reach::Model, Some(MINUTE), 0);
+    let now = 4 * MINUTE;
+    let state = before.state(now);
+    let kept: Vec<(i64, bool, i64)> =
+        state.iter().map(|it| (it.cooling.until_ms, it.cooling.stated, it.step_ms)).collect();
+    assert_eq!(kept, [(3 * MINUTE, false, 2 * MINUTE), (DAY, true, 0)], "what is over and has no guess goes");
+
+    let mut after = Cooldowns::default();
+    after.load(state, now);
+    assert_eq!((after.list(now), after.state(now)), (before.list(now), before.state(now)));
+    assert_eq!(
+        after.limited(&alpha(), "hub/groq", Reach::Model, None, now),
+        now + 4 * MINUTE,
+        "guesses go on from where they were"
+    );
+    // The clock was a week ahead when it was kept.
+    let mut odd = Cooldowns::default();
+    odd.load(before.state(now), now - 7 * DAY);
+    assert_eq!(odd.cooling(&alpha(), "hub/groq", now - 7 * DAY), Some(now - 6 * DAY));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 300,

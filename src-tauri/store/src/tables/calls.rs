@@ -8,9 +8,11 @@ use crate::{
     migrate::Step,
     tables::{
         PRUNED_AT_ONCE, from_db,
+        ledger::{self, LedgerRow},
+        names,
         search::{self, Text},
         to_db,
-        turns::TurnRow,
+        turns::{self, TurnRow},
         verdicts::{self, Judged, VerdictRow},
     },
 };
@@ -60,6 +62,17 @@ pub(crate) const STEPS: &[Step] = &[
         WHERE panel IN (SELECT id FROM panels);
     DROP INDEX calls_record;
     CREATE INDEX calls_record ON calls (alias, shape, practice, collection, ended_ms, panel, call);",
+    },
+    // The turns of a model in a conversation are summed, and say how they ended, as those that end from now on.
+    Step {
+        version: 5,
+        sql: "ALTER TABLE calls ADD COLUMN cost REAL;
+    ALTER TABLE calls ADD COLUMN finish TEXT;
+    UPDATE calls SET
+        cost = (SELECT sum(cost) FROM turns t WHERE t.conversation = calls.panel AND t.call = calls.call),
+        finish = (SELECT finish FROM turns t WHERE t.conversation = calls.panel AND t.call = calls.call
+            ORDER BY t.seq DESC LIMIT 1)
+    WHERE kind = 'route';",
     },
 ];
 
@@ -113,6 +126,12 @@ pub struct CallRow {
     pub attempts: u32,
     /// A practice model's: kept out of the real record.
     pub practice: bool,
+    /// `stop`, `length`, `content_filter`, `tool_calls`
+    pub finish: Option<String>,
+    /// US dollars; `None` where the price or the usage is not known. Of turns, the sum of what is known.
+    pub cost: Option<f64>,
+    /// Its row in the ledger, written with it. Where a call is read, it is not.
+    pub spent: Option<LedgerRow>,
 }
 
 /// A call as it is kept.
@@ -172,13 +191,17 @@ pub(crate) fn insert_shadow(
 
 /// Without a collection and shape of its own it has its panel's.
 fn write(connection: &Connection, row: &CallRow, of: Option<(&str, &str)>) -> Result<(), Fault> {
+    if let Some(spent) = &row.spent {
+        ledger::insert(connection, spent)?;
+    }
+    let alias = names::now(connection, &row.alias, row.started_ms)?;
     connection
         .prepare_cached(
             "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
                  started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
-                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape)
+                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape, cost, finish)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23, coalesce(?24, max(collection), ''), coalesce(?25, max(shape), '')
+                 ?21, ?22, ?23, coalesce(?24, max(collection), ''), coalesce(?25, max(shape), ''), ?26, ?27
              FROM panels WHERE id = ?2",
         )?
         .execute(params![
@@ -186,7 +209,7 @@ fn write(connection: &Connection, row: &CallRow, of: Option<(&str, &str)>) -> Re
             row.panel,
             row.seat,
             row.kind,
-            row.alias,
+            alias,
             row.endpoint,
             row.served,
             row.served_as,
@@ -207,6 +230,8 @@ fn write(connection: &Connection, row: &CallRow, of: Option<(&str, &str)>) -> Re
             row.answer,
             of.map(|(collection, _)| collection),
             of.map(|(_, shape)| shape),
+            row.cost.filter(|cost| cost.is_finite()),
+            row.finish,
         ])
         .map_err(|error| Fault::constraint(error, || format!("call {} was recorded already", row.call)))?;
     Ok(())
@@ -221,9 +246,9 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
         .prepare_cached(
             "INSERT INTO calls (call, panel, seat, kind, alias, endpoint, served, served_as, status, practice,
                  started_ms, ended_ms, seconds, first_token_s, tokens_in, tokens_out, tokens_reasoning,
-                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape)
+                 cache_read, cache_write, attempts, error_class, error, answer, collection, shape, cost, finish)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, '', ?23, ?24)
+                 ?21, ?22, '', ?23, ?24, ?25, ?26)
              ON CONFLICT (call) DO UPDATE SET
                  endpoint = excluded.endpoint,
                  served = excluded.served,
@@ -243,7 +268,9 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
                      coalesce(CAST(cache_write + excluded.cache_write AS INTEGER), cache_write, excluded.cache_write),
                  attempts = min(attempts + excluded.attempts, 4294967295),
                  error_class = excluded.error_class,
-                 error = excluded.error",
+                 error = excluded.error,
+                 cost = coalesce(cost + excluded.cost, cost, excluded.cost),
+                 finish = excluded.finish",
         )?
         .execute(params![
             turn.call,
@@ -270,6 +297,8 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
             turn.error,
             turn.conversation.collection,
             turn.conversation.shape,
+            turns::cost(turn),
+            turn.finish,
         ])?;
     Ok(())
 }
@@ -312,8 +341,8 @@ pub(crate) fn finite(seconds: f64) -> f64 {
 const SELECT: &str =
     "SELECT c.call, c.panel, c.seat, c.kind, c.alias, c.endpoint, c.served, c.served_as, c.status,
     c.practice, c.started_ms, c.seconds, c.first_token_s, c.tokens_in, c.tokens_out, c.tokens_reasoning,
-    c.cache_read, c.cache_write, c.attempts, c.text_pruned, c.error_class, c.error, c.answer, c.collection
-    FROM calls c";
+    c.cache_read, c.cache_write, c.attempts, c.text_pruned, c.error_class, c.error, c.answer, c.collection,
+    c.cost, c.finish FROM calls c";
 
 pub(crate) fn one(connection: &Connection, call: &str) -> Result<Option<StoredCall>, Fault> {
     let found = connection
@@ -402,6 +431,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
             error_class: row.get(20)?,
             error: row.get(21)?,
             answer: row.get(22)?,
+            cost: row.get(24)?,
+            finish: row.get(25)?,
+            spent: None,
         },
         text_pruned: row.get(19)?,
         collection: row.get(23)?,

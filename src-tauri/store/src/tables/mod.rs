@@ -6,7 +6,13 @@
 pub(crate) mod audit;
 pub(crate) mod calls;
 pub(crate) mod conversations;
+pub(crate) mod facts;
+pub(crate) mod ledger;
+pub(crate) mod limits;
+pub(crate) mod names;
+pub(crate) mod onboarding;
 pub(crate) mod panels;
+pub(crate) mod probes;
 pub(crate) mod record;
 pub(crate) mod responses;
 pub(crate) mod search;

@@ -1,8 +1,8 @@
 //! The seats a panel started with: what was asked, whether or not an answer came.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::{error::Fault, migrate::Step};
+use crate::{error::Fault, migrate::Step, tables::names};
 
 pub(crate) const STEPS: &[Step] = &[
     Step {
@@ -49,13 +49,16 @@ pub(crate) fn insert(connection: &Connection, panel: &str, seats: &[PlannedSeat]
         "INSERT INTO seats (panel, position, call, seat, kind, alias, endpoint, why, stood_in_for)
          SELECT ?1, coalesce(max(position) + 1, 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM seats WHERE panel = ?1",
     )?;
+    let asked = "SELECT at_ms FROM panels WHERE id = ?1";
+    let asked = connection.prepare_cached(asked)?.query_row([panel], |row| row.get(0)).optional()?;
     for seat in seats {
+        let alias = names::now(connection, &seat.alias, asked.unwrap_or(i64::MAX))?;
         statement.execute(params![
             panel,
             seat.call,
             seat.seat,
             seat.kind,
-            seat.alias,
+            alias,
             seat.endpoint,
             seat.why,
             seat.stood_in_for,
@@ -82,7 +85,11 @@ pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<Plann
     Ok(seats.collect::<Result<_, _>>()?)
 }
 
+/// Whose seat another took has a call in that panel: they are found by that.
 pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Result<(), Fault> {
     connection.prepare_cached("UPDATE seats SET alias = ?2 WHERE alias = ?1")?.execute(params![from, to])?;
+    let stood_in = "UPDATE seats SET stood_in_for = ?2
+        WHERE stood_in_for = ?1 AND panel IN (SELECT panel FROM calls WHERE alias = ?1)";
+    connection.prepare_cached(stood_in)?.execute(params![from, to])?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::{
     error::Fault,
     migrate::Step,
-    tables::{calls, conversations, seats, turns},
+    tables::{calls, conversations, ledger, names, onboarding, seats, turns},
 };
 
 pub(crate) const STEPS: &[Step] = &[Step {
@@ -39,9 +39,11 @@ pub enum SetupChange {
     Remove { kind: String, name: String },
     /// Gives a document another name; it keeps its place. A conflict when `from` is not there or `to` is.
     Rename { kind: String, from: String, to: String },
-    /// Moves everything recorded of one alias to another: calls, seats, turns, conversations and with them the
-    /// verdicts.
+    /// Moves everything recorded of one alias to another: calls, seats, turns, conversations, the ledger and the queue,
+    /// and with them the verdicts. Work that began before and ends after it goes with them.
     MoveRecord { from: String, to: String },
+    /// An alias that is not given to another model again.
+    GiveUpName { alias: String },
 }
 
 pub(crate) fn all(connection: &Connection) -> Result<Vec<SetupItem>, Fault> {
@@ -52,7 +54,7 @@ pub(crate) fn all(connection: &Connection) -> Result<Vec<SetupItem>, Fault> {
     Ok(items.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn apply(connection: &Connection, change: &SetupChange) -> Result<(), Fault> {
+pub(crate) fn apply(connection: &Connection, change: &SetupChange, at_ms: i64) -> Result<(), Fault> {
     match change {
         SetupChange::Put(item) => put(connection, item),
         SetupChange::Remove { kind, name } => remove(connection, kind, name),
@@ -61,9 +63,13 @@ pub(crate) fn apply(connection: &Connection, change: &SetupChange) -> Result<(),
             // Turns and conversations are found by their calls' alias: those change last.
             turns::rename_alias(connection, from, to)?;
             conversations::rename_alias(connection, from, to)?;
+            seats::rename_alias(connection, from, to)?;
             calls::rename_alias(connection, from, to)?;
-            seats::rename_alias(connection, from, to)
+            ledger::rename_alias(connection, from, to)?;
+            onboarding::rename_alias(connection, from, to)?;
+            names::renamed(connection, from, to, at_ms)
         }
+        SetupChange::GiveUpName { alias } => names::given_up(connection, alias, at_ms),
     }
 }
 

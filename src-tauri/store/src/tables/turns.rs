@@ -10,7 +10,9 @@ use crate::{
         PRUNED_AT_ONCE,
         calls::{self, finite},
         conversations::{self, ConversationRow},
-        from_db, to_db,
+        from_db,
+        ledger::{self, LedgerRow},
+        names, to_db,
     },
 };
 
@@ -105,10 +107,33 @@ pub struct TurnRow {
     /// The caller's messages and the answer, where they are kept; else empty.
     pub question: String,
     pub answer: String,
+    /// Its calls to providers, in the ledger's rows: whoever answered, and whoever was tried before. Written with it;
+    /// where a turn is read, they are not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<LedgerRow>,
 }
 
 /// Writes a turn, what it makes of its conversation, and the work it was of the model that answered.
 pub(crate) fn end(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
+    turn.spent.iter().try_for_each(|spent| ledger::insert(connection, spent))?;
+    match renamed_since(connection, turn)? {
+        None => record(connection, turn),
+        Some(turn) => record(connection, &turn),
+    }
+}
+
+/// A turn that began before a model was renamed is that model's.
+fn renamed_since(connection: &Connection, turn: &TurnRow) -> Result<Option<TurnRow>, Fault> {
+    let now = |alias: &str| names::now(connection, alias, turn.at_ms);
+    let (alias, whose) = (now(&turn.alias)?, now(&turn.conversation.alias)?);
+    if alias == turn.alias && whose == turn.conversation.alias {
+        return Ok(None);
+    }
+    let conversation = ConversationRow { alias: whose, ..turn.conversation.clone() };
+    Ok(Some(TurnRow { alias, conversation, spent: Vec::new(), ..turn.clone() }))
+}
+
+fn record(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
     insert(connection, turn)?;
     conversations::turn_ended(connection, turn)?;
     if turn.call.is_empty() { Ok(()) } else { calls::turn_ended(connection, turn) }
@@ -267,5 +292,6 @@ fn from_row(row: &Row<'_>, conversation: &ConversationRow) -> rusqlite::Result<T
         why_json: row.get(27)?,
         question: row.get(28)?,
         answer: row.get(29)?,
+        spent: Vec::new(),
     })
 }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use store::{
-    CallRow, ConversationRow, Now, OpenOptions, Opened, PanelEnd, PanelRow, PlannedSeat, Store, StoreError,
-    TurnRow,
+    CallRow, ConversationRow, LedgerRow, Now, OpenOptions, Opened, PanelEnd, PanelRow, PlannedSeat, Store,
+    StoreError, TurnRow,
 };
 use tempfile::TempDir;
 
@@ -140,6 +140,9 @@ pub fn call(panel: &str, number: u32, alias: &str) -> CallRow {
         error_class: None,
         attempts: 1,
         practice: false,
+        finish: None,
+        cost: None,
+        spent: None,
     }
 }
 
@@ -218,6 +221,7 @@ pub fn turn(conversation: &str, n: u32, alias: &str) -> TurnRow {
         why_json: r#"{"by":"best record","candidates":[]}"#.to_owned(),
         question: String::new(),
         answer: String::new(),
+        spent: Vec::new(),
     }
 }
 
@@ -250,5 +254,67 @@ pub fn shadow(of: &str, alias: &str) -> CallRow {
         seat: "s1".to_owned(),
         kind: "shadow".to_owned(),
         ..call(conversation, 1, alias)
+    }
+}
+
+/// What a call took, in the ledger.
+pub fn spent(call: &CallRow) -> LedgerRow {
+    let cached = call.cache_read.unwrap_or(0) + call.cache_write.unwrap_or(0);
+    LedgerRow {
+        at_ms: call.started_ms,
+        alias: call.alias.clone(),
+        endpoint: call.endpoint.clone(),
+        connection: call.endpoint.clone(),
+        served: call.served.clone(),
+        served_as: call.served_as.clone(),
+        purpose: if call.kind == "shadow" { "shadow" } else { "panel" }.to_owned(),
+        call: call.call.clone(),
+        turn: None,
+        status: call.status.clone(),
+        class: call.error_class.clone(),
+        http_status: None,
+        attempts: call.attempts,
+        tokens_fresh: call.tokens_in.map(|tokens| tokens - cached),
+        tokens_out: call.tokens_out,
+        tokens_reasoning: call.tokens_reasoning,
+        cache_read: call.cache_read,
+        cache_write: call.cache_write,
+        seconds: call.seconds,
+        first_token_s: call.first_token_s,
+        cost: call.cost,
+        caller: "local".to_owned(),
+        collection: "core".to_owned(),
+        practice: call.practice,
+    }
+}
+
+/// What a turn's last call took.
+pub fn spent_on(turn: &TurnRow) -> LedgerRow {
+    let cached = turn.cache_read.unwrap_or(0) + turn.cache_write.unwrap_or(0);
+    LedgerRow {
+        at_ms: turn.at_ms,
+        alias: turn.alias.clone(),
+        endpoint: turn.endpoint.clone(),
+        connection: turn.endpoint.clone(),
+        served: turn.served.clone(),
+        served_as: turn.served_as.clone(),
+        purpose: "route".to_owned(),
+        call: turn.call.clone(),
+        turn: Some(turn.n),
+        status: turn.status.clone(),
+        class: turn.error_class.clone(),
+        http_status: None,
+        attempts: turn.attempts,
+        tokens_fresh: turn.tokens_in.map(|tokens| tokens - cached),
+        tokens_out: turn.tokens_out,
+        tokens_reasoning: turn.tokens_reasoning,
+        cache_read: turn.cache_read,
+        cache_write: turn.cache_write,
+        seconds: turn.seconds,
+        first_token_s: turn.first_token_s,
+        cost: turn.cost,
+        caller: turn.conversation.caller.clone(),
+        collection: turn.conversation.collection.clone(),
+        practice: turn.conversation.practice,
     }
 }

@@ -8,6 +8,8 @@ mod disk;
 mod files;
 mod harness;
 mod kill;
+mod known;
+mod ledger;
 mod load;
 mod migration;
 mod panels;

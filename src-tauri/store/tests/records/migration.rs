@@ -7,11 +7,14 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 use store::{
-    AuditEntry, CallRow, ClearOutcome, NewVerdict, PanelRow, PanelState, RecordFilter, SCHEMA_VERSION,
-    SetupChange, SetupItem, Store, StoredPanel, TurnRow,
+    AuditEntry, CallRow, ClearOutcome, CooldownRow, FactsRow, LearnedRow, LedgerRow, NewVerdict,
+    OnboardingRow, PaidNowRow, PanelRow, PanelState, ProbeRow, QuotaRow, RecordFilter, RefreshedRow,
+    SCHEMA_VERSION, SetupChange, SetupItem, SpendBy, Store, StoredPanel, TurnRow,
 };
 
-use crate::harness::{Folder, call, done, failed_call, panel, seat, shadow, turn, unanswered};
+use crate::harness::{
+    Folder, call, done, failed_call, panel, seat, shadow, spent, spent_on, turn, unanswered,
+};
 
 fn fixture(version: u32) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.sql"))
@@ -19,6 +22,8 @@ fn fixture(version: u32) -> PathBuf {
 
 /// The first version with conversations.
 const TURNS: u32 = 4;
+/// The first version with a ledger, and with what is learned of models. What was recorded before is in the ledger too.
+const LEDGER: u32 = 5;
 
 /// What the fixture of a version holds, by the verbs of today.
 fn fill(store: &Store, version: u32) {
@@ -31,12 +36,12 @@ fn fill(store: &Store, version: u32) {
     };
     drop(store.change_setup(vec![SetupChange::Put(item)], vec![entry]));
     drop(store.panel_started(panel("p1")));
-    drop(store.call_ended(call("p1", 1, "alpha")));
-    drop(store.call_ended(failed_call("p1", 2, "beta")));
+    drop(store.call_ended(with_spent(call("p1", 1, "alpha"))));
+    drop(store.call_ended(with_spent(failed_call("p1", 2, "beta"))));
     drop(store.panel_ended(done("p1")));
     let running = PanelRow { practice: true, seats: vec![seat("p2", 1, "quick")], ..panel("p2") };
     drop(store.panel_started(running));
-    drop(store.call_ended(CallRow { practice: true, ..call("p2", 1, "quick") }));
+    drop(store.call_ended(with_spent(CallRow { practice: true, ..call("p2", 1, "quick") })));
     for useful in [false, true] {
         let verdict = NewVerdict {
             call: "p1.member1".to_owned(),
@@ -55,22 +60,130 @@ fn fill(store: &Store, version: u32) {
     if version >= TURNS {
         fill_turns(store);
     }
+    if version >= LEDGER {
+        fill_limits(store);
+    }
+}
+
+fn with_spent(row: CallRow) -> CallRow {
+    CallRow { spent: Some(spent(&row)), ..row }
+}
+
+fn with_spent_on(row: TurnRow) -> TurnRow {
+    TurnRow { spent: vec![spent_on(&row)], ..row }
 }
 
 fn fill_turns(store: &Store) {
-    drop(store.turn_ended(turn("r1", 1, "alpha")));
+    drop(store.turn_ended(with_spent_on(turn("r1", 1, "alpha"))));
     let call = "r1.1".to_owned();
     let kept =
         TurnRow { question: "[]".to_owned(), answer: "it's done".to_owned(), ..turn("r1", 2, "alpha") };
-    drop(store.turn_ended(TurnRow { call: call.clone(), ..kept }));
-    drop(store.turn_ended(unanswered("r1", 3, "beta")));
-    drop(store.shadow_ended(shadow("r1.1", "gamma"), "core".to_owned(), "code".to_owned()));
+    drop(store.turn_ended(with_spent_on(TurnRow { call: call.clone(), ..kept })));
+    drop(store.turn_ended(with_spent_on(unanswered("r1", 3, "beta"))));
+    drop(store.shadow_ended(with_spent(shadow("r1.1", "gamma")), "core".to_owned(), "code".to_owned()));
     let verdict = NewVerdict { call, useful: true, by: "window".to_owned(), ..NewVerdict::default() };
     store.give_verdict(verdict).blocking_wait().unwrap();
 }
 
+fn fill_limits(store: &Store) {
+    let (endpoint, served) = ("fake".to_owned(), "vendor/alpha-1".to_owned());
+    let changes = vec![
+        SetupChange::MoveRecord { from: "old".to_owned(), to: "alpha".to_owned() },
+        SetupChange::GiveUpName { alias: "gone".to_owned() },
+    ];
+    drop(store.change_setup(changes, Vec::new()));
+    drop(store.spent(LedgerRow {
+        purpose: "probe".to_owned(),
+        http_status: Some(200),
+        cost: Some(0.125),
+        ..spent(&CallRow { call: String::new(), ..call("p1", 1, "alpha") })
+    }));
+    drop(store.onboard(vec![OnboardingRow {
+        endpoint: endpoint.clone(),
+        served: served.clone(),
+        alias: "alpha".to_owned(),
+        mode: "quick".to_owned(),
+        state: "waiting".to_owned(),
+        step: "listed".to_owned(),
+        added_ms: 7,
+        log_json: "[]".to_owned(),
+        ..OnboardingRow::default()
+    }]));
+    drop(store.probed(ProbeRow {
+        endpoint: endpoint.clone(),
+        served: served.clone(),
+        step: "word".to_owned(),
+        at_ms: 8,
+        ok: true,
+        seconds: Some(0.5),
+        tokens_a_s: Some(40.0),
+        ..ProbeRow::default()
+    }));
+    drop(store.keep_facts(vec![FactsRow {
+        endpoint: endpoint.clone(),
+        served: served.clone(),
+        source: "listing".to_owned(),
+        body: "{\"tools\":true}".to_owned(),
+        at_ms: 9,
+    }]));
+    drop(store.keep_refreshed(RefreshedRow {
+        source: "openrouter".to_owned(),
+        at_ms: 10,
+        etag: Some("\"e\"".to_owned()),
+        body: vec![0x1f, 0x8b, 0],
+    }));
+    drop(store.keep_cooldowns(vec![CooldownRow {
+        kind: "connection".to_owned(),
+        name: "fake".to_owned(),
+        until_ms: 11,
+        stated: true,
+        ..CooldownRow::default()
+    }]));
+    drop(store.keep_quotas(vec![QuotaRow {
+        connection: "fake".to_owned(),
+        metric: "requests".to_owned(),
+        window_s: 60,
+        allowed: Some(30),
+        remaining: Some(29),
+        seen_ms: 12,
+        ..QuotaRow::default()
+    }]));
+    drop(store.keep_learned(LearnedRow {
+        endpoint: endpoint.clone(),
+        served: served.clone(),
+        what: "quirks".to_owned(),
+        body: "{}".to_owned(),
+        at_ms: 13,
+    }));
+    let price = "{\"input\":1.0}".to_owned();
+    let paid = PaidNowRow {
+        endpoint: endpoint.clone(),
+        served: served.clone(),
+        at_ms: 14,
+        price,
+        allowed_ms: Some(15),
+    };
+    drop(store.keep_paid_now(paid));
+    store.dismiss(endpoint, vec!["vendor/beta-1".to_owned()]).blocking_wait().unwrap();
+}
+
 /// Everything that can be read of it.
 fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
+    let spend = |by| [false, true].map(|practice| store.spend(by, 0, practice).unwrap());
+    let limits = format!(
+        "{:#?}",
+        (
+            [SpendBy::Model, SpendBy::Collection, SpendBy::Caller, SpendBy::Endpoint, SpendBy::Purpose]
+                .map(spend),
+            (store.sent(0).unwrap(), store.spend_by_day(0).unwrap()),
+            store.failures(&["rate_limited"], 0).unwrap(),
+            (store.onboarding().unwrap(), store.probes().unwrap()),
+            (store.facts().unwrap(), store.refreshed("openrouter").unwrap()),
+            (store.cooldowns().unwrap(), store.quotas().unwrap()),
+            (store.learned().unwrap(), store.paid_now().unwrap()),
+            (store.names().unwrap(), store.dismissed("fake").unwrap()),
+        )
+    );
     let record = |practice| store.record(RecordFilter { practice, ..RecordFilter::default() }).unwrap();
     let rest = format!(
         "{:#?}",
@@ -89,7 +202,7 @@ fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
             store.turns("r1", None, 100).unwrap(),
         )
     );
-    (store.panels(None, 100).unwrap(), rest)
+    (store.panels(None, 100).unwrap(), rest + &limits)
 }
 
 /// Which panels are found, whether by their prompt, and which calls.
@@ -121,9 +234,10 @@ fn filled(version: u32) -> (Folder, (Vec<StoredPanel>, String)) {
 #[test]
 fn every_version_migrates_to_the_newest() {
     let (fresh, before_turns) = filled(TURNS - 1);
-    let (_, with_turns) = filled(SCHEMA_VERSION);
+    let (_, with_turns) = filled(LEDGER - 1);
+    let (_, with_ledger) = filled(SCHEMA_VERSION);
     assert_eq!(
-        with_turns.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
+        with_ledger.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
         [PanelState::Interrupted, PanelState::Done]
     );
     if std::env::var_os("UPDATE_FIXTURES").is_some() && !fixture(SCHEMA_VERSION).exists() {
@@ -144,7 +258,11 @@ fn every_version_migrates_to_the_newest() {
         assert_eq!(found, version, "the fixture names its version");
 
         let store = folder.open();
-        let expected = if version < TURNS { &before_turns } else { &with_turns };
+        let expected = match version {
+            ..TURNS => &before_turns,
+            TURNS..LEDGER => &with_turns,
+            LEDGER.. => &with_ledger,
+        };
         assert_eq!(&everything(&store), expected, "version {version}");
         store.close();
         assert_eq!(schema(&folder), schema(&fresh), "version {version} ends at the same schema");

@@ -103,6 +103,8 @@ fn calls(turns: &[&TurnRow]) -> Vec<(CallRow, i64)> {
         call.served_as = turn.served_as.clone();
         call.status = turn.status.clone();
         call.error = turn.error.clone();
+        call.finish = turn.finish.clone();
+        call.cost = sum(call.cost, turn.cost);
         call.seconds += turn.seconds;
         call.attempts += turn.attempts;
         call.tokens_in = sum(call.tokens_in, turn.tokens_in);

@@ -43,6 +43,9 @@ fn routed(turn: &TurnRow) -> StoredCall {
             error_class: row.error_class,
             attempts: row.attempts,
             practice: row.conversation.practice,
+            finish: row.finish,
+            cost: row.cost,
+            spent: None,
         },
         collection: row.conversation.collection,
         verdict: None,
@@ -149,6 +152,7 @@ fn a_models_work_in_a_conversation_is_one_offload_however_many_turns() {
         cache_read: Some(1800),
         cache_write: Some(0),
         attempts: 2,
+        cost: Some(0.5),
         ..first
     };
     assert_eq!(alpha, summed);

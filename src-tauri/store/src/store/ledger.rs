@@ -1,0 +1,42 @@
+//! The verbs of the ledger.
+
+use crate::{
+    Ack, DaySpend, FailureRow, LedgerRow, SentRow, Spend, SpendBy, Store, StoreError, StoredSpent,
+    job::Waits, tables::ledger,
+};
+
+impl Store {
+    /// A call to a provider ended that is part of no record of its own: a picker's, a probe's. Those of panels and turns
+    /// are written with their record.
+    pub fn spent(&self, row: LedgerRow) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| ledger::insert(connection, &row))
+    }
+
+    /// The newest rows of the ledger, newest first; with `before`, those older than that row.
+    pub fn ledger(&self, before: Option<i64>, limit: u32) -> Result<Vec<StoredSpent>, StoreError> {
+        self.read(|connection| ledger::newest(connection, before, limit))
+    }
+
+    /// What was spent from an instant on (Unix milliseconds), the dearest first: by real models, or by practice's.
+    pub fn spend(&self, by: SpendBy, since_ms: i64, practice: bool) -> Result<Vec<Spend>, StoreError> {
+        self.read(|connection| ledger::spend(connection, by, since_ms, practice))
+    }
+
+    /// What was sent from an instant on, by model and minute, oldest first: what pacing is loaded with. Practice is not
+    /// in it.
+    pub fn sent(&self, since_ms: i64) -> Result<Vec<SentRow>, StoreError> {
+        self.read(|connection| ledger::sent(connection, since_ms))
+    }
+
+    /// What was spent from an instant on, by caller, collection and day of UTC, oldest first: what budgets are loaded
+    /// with. Practice is not in it.
+    pub fn spend_by_day(&self, since_ms: i64) -> Result<Vec<DaySpend>, StoreError> {
+        self.read(|connection| ledger::by_day(connection, since_ms))
+    }
+
+    /// Calls that failed with one of these classes from an instant on, oldest first, and when their models last
+    /// answered since then. Practice is not in it.
+    pub fn failures(&self, classes: &[&str], since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
+        self.read(|connection| ledger::failures(connection, classes, since_ms))
+    }
+}
