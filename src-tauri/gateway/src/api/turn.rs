@@ -34,7 +34,7 @@ pub(super) async fn take(
     let turn = Turn::begin(call.gateway, taking)?;
     let conversation = turn.conversation().to_owned();
     let answered = match streamed {
-        true => Streaming::begin(turn, head, keeping).await.map(|(streaming, begun)| {
+        true => Box::pin(Streaming::begin(turn, head, keeping)).await.map(|(streaming, begun)| {
             let body = Body::from_stream(stream::unfold(Box::new(streaming), |mut streaming| async move {
                 let piece = streaming.next().await?;
                 Some((piece, streaming))

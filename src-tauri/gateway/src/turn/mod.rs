@@ -82,7 +82,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Orders the members and opens the record; nothing is sent yet.
-    pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Turn, ApiError> {
+    pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
         let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
         let snapshot = gateway.snapshot();
         let settings = &snapshot.setup.settings;
@@ -144,7 +144,7 @@ impl Turn {
             },
         );
         let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        Ok(Turn {
+        Ok(Box::new(Turn {
             gateway: gateway.clone(),
             patience: Patience {
                 idle: seconds(settings.idle_seconds),
@@ -164,7 +164,7 @@ impl Turn {
             order: candidates,
             estimate,
             record,
-        })
+        }))
     }
 
     pub(crate) fn conversation(&self) -> &str {

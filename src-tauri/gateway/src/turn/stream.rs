@@ -24,7 +24,7 @@ use crate::{
 /// How long the head waits for the first piece, so that a turn that fails everywhere keeps its status.
 const HEAD_WAIT: Duration = Duration::from_secs(15);
 
-type Committed = (Turn, Result<Answering, Refusal>);
+type Committed = (Box<Turn>, Result<Answering, Refusal>);
 
 pub(crate) struct Streaming {
     gateway: Gateway,
@@ -43,7 +43,7 @@ pub(crate) struct Streaming {
 enum State {
     /// Members are still being tried; keep-alives go out. `None` when it was lost inside.
     Committing(BoxFuture<'static, Option<Committed>>),
-    Flowing(Box<(Turn, Answering)>),
+    Flowing(Box<(Box<Turn>, Answering)>),
     Finished,
     /// The error event is out; next the connection is cut, so that nobody takes this for a plain end.
     Failed,
@@ -51,7 +51,7 @@ enum State {
 
 impl State {
     /// A member has the turn: what only asking it took is let go.
-    fn flowing(mut turn: Turn, mut answering: Answering) -> State {
+    fn flowing(mut turn: Box<Turn>, mut answering: Answering) -> State {
         answering.committed(turn.keeps_text);
         turn.forget_question();
         State::Flowing(Box::new((turn, answering)))
@@ -69,7 +69,7 @@ pub(crate) struct Begun {
 impl Streaming {
     /// Waits for the first piece, at most 15 s.
     pub(crate) async fn begin(
-        turn: Turn,
+        turn: Box<Turn>,
         mut head: ReplyHead,
         keeping: Option<Keeping>,
     ) -> Result<(Streaming, Option<Begun>), Refusal> {
@@ -272,7 +272,7 @@ impl Drop for Streaming {
 }
 
 /// Tries the members. Where the turn is to finish though its caller hangs up, in a task of its own.
-fn committing(mut turn: Turn) -> BoxFuture<'static, Option<Committed>> {
+fn committing(mut turn: Box<Turn>) -> BoxFuture<'static, Option<Committed>> {
     if !turn.finishes_alone() {
         return Box::pin(async move {
             let committed = turn.commit().await;
@@ -293,7 +293,7 @@ fn committing(mut turn: Turn) -> BoxFuture<'static, Option<Committed>> {
 }
 
 /// Reads an answer to its end for the record alone.
-async fn finish_alone(turn: Turn, mut answering: Answering) {
+async fn finish_alone(turn: Box<Turn>, mut answering: Answering) {
     while !answering.watch.is_over() {
         answering.read().await;
         answering.forget();

@@ -18,15 +18,23 @@ pub(crate) struct Whole {
 
 impl Turn {
     /// The turn from beginning to end. The reply is on record when it comes, or the disk is slow.
-    pub(crate) async fn whole(self, head: ReplyHead, keeping: Option<Keeping>) -> Result<Whole, Refusal> {
+    pub(crate) async fn whole(
+        self: Box<Self>,
+        head: ReplyHead,
+        keeping: Option<Keeping>,
+    ) -> Result<Whole, Refusal> {
         if !self.finishes_alone() {
-            return self.answered(head, keeping).await;
+            return Box::pin(self.answered(head, keeping)).await;
         }
         let tasks = self.gateway.panel_tasks().clone();
         tasks.spawn(self.answered(head, keeping)).await.unwrap_or_else(|_| Err(lost().into()))
     }
 
-    async fn answered(mut self, head: ReplyHead, keeping: Option<Keeping>) -> Result<Whole, Refusal> {
+    async fn answered(
+        mut self: Box<Self>,
+        head: ReplyHead,
+        keeping: Option<Keeping>,
+    ) -> Result<Whole, Refusal> {
         let mut answering = match self.commit().await {
             Ok(answering) => answering,
             Err(refusal) => {
@@ -63,7 +71,7 @@ impl Turn {
     }
 
     /// Nobody answered: that is written down too.
-    pub(super) async fn ends_failed(self) {
+    pub(super) async fn ends_failed(self: Box<Self>) {
         let errors = self.record.errors();
         let all_empty = !errors.is_empty() && errors.iter().all(|error| error.class == Class::Empty);
         let status = if all_empty { TurnStatus::Empty } else { TurnStatus::Error };
