@@ -256,4 +256,66 @@ mod tests {
             assert_eq!(told, wanted, "{url}");
         }
     }
+
+    async fn asked(near: &Near, url: &str) -> Result<Vec<u8>, SendError> {
+        let outgoing = Outgoing {
+            method: http::Method::POST,
+            url: String::new(),
+            headers: super::super::transport::OutgoingHeaders::default(),
+            body: Bytes::from_static(b"{}"),
+        };
+        let mut incoming = near.send(Address::of(url).unwrap(), outgoing).await?;
+        let mut whole = Vec::new();
+        while let Some(piece) = incoming.body.next().await {
+            whole.extend_from_slice(&piece?);
+        }
+        Ok(whole)
+    }
+
+    /// Answers each connection's first questions with its own number, then closes it.
+    async fn answer(listener: &tokio::net::TcpListener, questions: usize) {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        for number in 0.. {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            for _ in 0..questions {
+                assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0);
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
+                socket.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_used_again_and_one_that_was_closed_meanwhile_is_not() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let near = Near::default();
+        let mut answers = Vec::new();
+        let asking = async {
+            for _ in 0..5 {
+                answers.extend(asked(&near, &url).await.unwrap());
+            }
+        };
+        tokio::select! {
+            () = asking => {}
+            () = answer(&listener, 2) => {}
+        }
+        assert_eq!(answers, b"00112");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_breaks_off_and_nobody_there_are_told() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let near = Near::default();
+        let server = async {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0);
+            socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf").await.unwrap();
+        };
+        assert_eq!(tokio::join!(asked(&near, &url), server).0, Err(SendError::Reset));
+        drop(listener);
+        assert_eq!(asked(&near, &url).await, Err(SendError::Refused));
+    }
 }
