@@ -7,6 +7,8 @@ use catalog::FieldError;
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
+use crate::DAY_MS;
+
 /// What may be spent in a day or a month, by UTC (providers.md §6): tokens, dollars, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 #[serde(deny_unknown_fields)]
@@ -70,8 +72,6 @@ const MOST_DOLLARS: f64 = 1_000_000.0;
 
 /// Periods that are remembered: more than one, for the sake of a clock that is set back.
 const KEPT_PERIODS: usize = 4;
-
-const DAY_MS: i64 = 24 * 3_600_000;
 
 impl Budget {
     /// The first field that is wrong.

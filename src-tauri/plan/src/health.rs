@@ -2,6 +2,8 @@ use std::collections::HashMap;
 
 use wire::Class;
 
+use crate::DAY_MS;
+
 /// Models that fail in a way that waiting does not mend, and since when (providers.md §4). Times are ms since 1970.
 ///
 /// A day, in UTC, fails when such a failure was met in it and no call was answered. Days on which nothing was asked,
@@ -31,8 +33,6 @@ pub struct Failing {
 
 /// Failing days after which a model is retiring.
 pub const RETIRING_DAYS: u32 = 3;
-
-const DAY_MS: i64 = 24 * 3_600_000;
 
 /// Whether waiting does not mend a failure: the model is not there, not for this account, or not to be had without
 /// paying; it says nothing; or the provider refuses it for a reason of its own. A 5xx is the provider's own trouble.

@@ -44,3 +44,6 @@ pub use seating::{
 pub use setup::{OnHangup, SETUP_VERSION, Settings, Setup, SetupError};
 pub use shape::{ChosenShape, Shape, ShapeRule, Shapes};
 pub use turn::{Candidate, TurnInput, TurnOrder, turn_order};
+
+/// Days are UTC's.
+const DAY_MS: i64 = 24 * 3_600_000;

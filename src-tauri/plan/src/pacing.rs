@@ -210,8 +210,7 @@ impl Pacing {
         let reserved = rules.reserved(tokens);
         let (connection, connection_limits) = rules.connection;
         let (endpoint, served, model_limits) = rules.model;
-        let connection_at = self.connections.get(connection).copied();
-        let model_at = self.models.get(endpoint).and_then(|models| models.get(served)).copied();
+        let (connection_at, model_at) = (self.connection_at(connection), self.model_at(endpoint, served));
         let every = set(connection_limits)
             .map(|it| (connection_at, true, it))
             .chain(set(model_limits).map(|it| (model_at, false, it)));
@@ -260,9 +259,17 @@ impl Pacing {
     /// Where a place's traffic is, when it has any.
     fn at(&self, place: &Place) -> Option<usize> {
         match place {
-            Place::Connection(connection) => self.connections.get(connection).copied(),
-            Place::Model { endpoint, served } => self.models.get(endpoint)?.get(served).copied(),
+            Place::Connection(connection) => self.connection_at(connection),
+            Place::Model { endpoint, served } => self.model_at(endpoint, served),
         }
+    }
+
+    fn connection_at(&self, connection: &str) -> Option<usize> {
+        self.connections.get(connection).copied()
+    }
+
+    fn model_at(&self, endpoint: &str, served: &str) -> Option<usize> {
+        self.models.get(endpoint)?.get(served).copied()
     }
 
     fn connection(&mut self, rules: &Rules<'_>) -> Option<usize> {
@@ -276,8 +283,8 @@ impl Pacing {
     }
 
     fn connection_named(&mut self, connection: &str) -> usize {
-        if let Some(at) = self.connections.get(connection) {
-            return *at;
+        if let Some(at) = self.connection_at(connection) {
+            return at;
         }
         let at = self.room();
         self.connections.insert(connection.to_owned(), at);
@@ -285,8 +292,8 @@ impl Pacing {
     }
 
     fn model_named(&mut self, endpoint: &str, served: &str) -> usize {
-        if let Some(at) = self.models.get(endpoint).and_then(|models| models.get(served)) {
-            return *at;
+        if let Some(at) = self.model_at(endpoint, served) {
+            return at;
         }
         let at = self.room();
         self.models.entry(endpoint.to_owned()).or_default().insert(served.to_owned(), at);

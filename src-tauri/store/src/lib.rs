@@ -1,4 +1,5 @@
-//! What is written down: panels, calls, verdicts, conversations, responses, what was spent, what was learned of models, the set-up and who changed it.
+//! What is written down: panels, calls, verdicts, conversations, responses, what was spent, what was learned of models,
+//! the set-up and who changed it.
 //!
 //! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
 //! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::{
     classify::{self, classify},
     error::{Class, UpstreamError},
+    json,
     redact::redact,
     wait,
 };
@@ -40,9 +41,8 @@ pub(crate) fn inside(value: &Value) -> Option<UpstreamError> {
         None | Some(Value::Null | Value::Bool(false)) => {
             value.get("object").and_then(Value::as_str) == Some("error")
                 || value.get("type").and_then(Value::as_str) == Some("error")
-                || value
-                    .get("base_resp")
-                    .and_then(|response| response.get("status_code")?.as_i64())
+                || json::at(value, &["base_resp", "status_code"])
+                    .and_then(Value::as_i64)
                     .is_some_and(|code| code != 0)
         }
         Some(Value::String(words)) => !words.trim().is_empty(),

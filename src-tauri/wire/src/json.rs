@@ -295,6 +295,11 @@ fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
 }
 
+/// What stands within objects, by their fields' names: a JSON pointer takes its path apart each time.
+pub(crate) fn at<'v>(value: &'v serde_json::Value, path: &[&str]) -> Option<&'v serde_json::Value> {
+    path.iter().try_fold(value, |value, name| value.get(name))
+}
+
 /// Appends a value's JSON text.
 #[expect(
     clippy::expect_used,

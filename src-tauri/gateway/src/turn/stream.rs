@@ -43,7 +43,7 @@ pub(crate) struct Streaming {
 enum State {
     /// Members are still being tried; keep-alives go out. `None` when it was lost inside.
     Committing(BoxFuture<'static, Option<Committed>>),
-    Flowing(Box<(Box<Turn>, Answering)>),
+    Flowing(Box<Turn>, Box<Answering>),
     Finished,
     /// The error event is out; next the connection is cut, so that nobody takes this for a plain end.
     Failed,
@@ -54,7 +54,7 @@ impl State {
     fn flowing(mut turn: Box<Turn>, mut answering: Answering) -> State {
         answering.committed(turn.keeps_text);
         turn.forget_question();
-        State::Flowing(Box::new((turn, answering)))
+        State::Flowing(turn, Box::new(answering))
     }
 }
 
@@ -137,8 +137,7 @@ impl Streaming {
                         }
                     }
                 },
-                State::Flowing(flowing) => {
-                    let (_, answering) = &mut **flowing;
+                State::Flowing(_, answering) => {
                     let out = answering.out(&mut *self.encoder);
                     if let Some(kept) = self.kept.as_mut().filter(|_| answering.is_relay()) {
                         kept.take(&out);
@@ -208,10 +207,9 @@ impl Streaming {
 
     /// The member is done. What it said last goes out once the turn is on record.
     async fn over(&mut self, mut out: Vec<u8>) -> Bytes {
-        let State::Flowing(flowing) = std::mem::replace(&mut self.state, State::Finished) else {
+        let State::Flowing(turn, mut answering) = std::mem::replace(&mut self.state, State::Finished) else {
             return out.into();
         };
-        let (turn, mut answering) = *flowing;
         let bench = turn.bench();
         let status = match &answering.watch.error {
             None => {
@@ -260,11 +258,12 @@ impl Streaming {
 impl Drop for Streaming {
     /// The caller hung up. The member is let go with what holds it here, unless the owner has the turn finish alone.
     fn drop(&mut self) {
-        let State::Flowing(flowing) = std::mem::replace(&mut self.state, State::Finished) else { return };
-        let (turn, mut answering) = *flowing;
+        let State::Flowing(turn, mut answering) = std::mem::replace(&mut self.state, State::Finished) else {
+            return;
+        };
         let tasks = self.gateway.panel_tasks().clone();
         if self.finishes_alone {
-            tasks.spawn(finish_alone(turn, answering));
+            tasks.spawn(finish_alone(turn, *answering));
         } else if let Some(written) = turn.record.end(Some(&mut answering.watch), TurnStatus::Cancelled) {
             tasks.spawn(written);
         }

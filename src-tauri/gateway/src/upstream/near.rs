@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     io,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
 };
@@ -133,7 +133,10 @@ impl Line {
     async fn open(authority: &str) -> Result<Line, SendError> {
         let socket = match timeout(CONNECT, TcpStream::connect(authority)).await {
             Err(_) => return Err(SendError::ConnectTimeout),
-            Ok(Err(error)) => return Err(of_io(&error).unwrap_or(SendError::Other(error.to_string()))),
+            Ok(Err(error)) => {
+                let known = SendError::of_io(&error);
+                return Err(known.unwrap_or_else(|| SendError::Other(error.to_string())));
+            }
             Ok(Ok(socket)) => socket,
         };
         let _ = socket.set_nodelay(true);
@@ -143,7 +146,7 @@ impl Line {
     }
 
     async fn ask(&mut self, question: Question) -> Result<Response<Received>, TrySendError<Question>> {
-        let mut asked = Box::pin(self.sender.try_send_request(question));
+        let mut asked = pin!(self.sender.try_send_request(question));
         let mut has_ended = false;
         std::future::poll_fn(|context| {
             if !has_ended {
@@ -207,7 +210,7 @@ impl Answer {
 
 fn classify(error: &hyper::Error) -> SendError {
     let cause = std::error::Error::source(error);
-    if let Some(known) = cause.and_then(|cause| of_io(cause.downcast_ref::<io::Error>()?)) {
+    if let Some(known) = cause.and_then(|cause| SendError::of_io(cause.downcast_ref::<io::Error>()?)) {
         return known;
     }
     if error.is_incomplete_message()
@@ -218,18 +221,6 @@ fn classify(error: &hyper::Error) -> SendError {
         return SendError::Reset;
     }
     SendError::Other(error.to_string())
-}
-
-fn of_io(error: &io::Error) -> Option<SendError> {
-    Some(match error.kind() {
-        io::ErrorKind::ConnectionRefused => SendError::Refused,
-        io::ErrorKind::ConnectionReset
-        | io::ErrorKind::BrokenPipe
-        | io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::NotConnected
-        | io::ErrorKind::UnexpectedEof => SendError::Reset,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -60,6 +60,18 @@ impl SendError {
     pub(crate) fn before_any_byte(&self) -> bool {
         matches!(self, SendError::Refused | SendError::ConnectTimeout | SendError::Reset)
     }
+
+    /// What the system's own error says of a connection, where it tells.
+    pub(super) fn of_io(error: &io::Error) -> Option<SendError> {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Some(SendError::Refused),
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::UnexpectedEof => Some(SendError::Reset),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) trait Transport: Send + Sync {
@@ -138,15 +150,8 @@ fn classify(error: &reqwest::Error) -> SendError {
     let mut texts = Vec::new();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
-        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            match io.kind() {
-                std::io::ErrorKind::ConnectionRefused => return SendError::Refused,
-                std::io::ErrorKind::ConnectionReset
-                | std::io::ErrorKind::BrokenPipe
-                | std::io::ErrorKind::ConnectionAborted
-                | std::io::ErrorKind::UnexpectedEof => return SendError::Reset,
-                _ => {}
-            }
+        if let Some(known) = cause.downcast_ref().and_then(SendError::of_io) {
+            return known;
         }
         texts.push(cause.to_string());
         source = cause.source();

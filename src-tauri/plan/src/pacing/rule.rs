@@ -3,7 +3,7 @@ use std::fmt;
 use catalog::Limits;
 
 use super::window::Measure;
-use crate::Place;
+use crate::{DAY_MS, Place};
 
 /// A rule that is in the way. Its display is for a person: `30 requests a minute on groq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl Span {
     pub(super) fn ms(self) -> i64 {
         match self {
             Span::Minute => 60_000,
-            Span::Day => 24 * 3_600_000,
-            Span::Month => 30 * 24 * 3_600_000,
+            Span::Day => DAY_MS,
+            Span::Month => 30 * DAY_MS,
         }
     }
 

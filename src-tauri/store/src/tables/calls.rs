@@ -7,12 +7,12 @@ use crate::{
     error::Fault,
     migrate::Step,
     tables::{
-        PRUNED_AT_ONCE, from_db,
+        PRUNED_AT_ONCE, dollars, from_db, known,
         ledger::{self, LedgerRow},
         names,
         search::{self, Text},
         to_db,
-        turns::{self, TurnRow},
+        turns::TurnRow,
         verdicts::{self, Judged, VerdictRow},
     },
 };
@@ -230,7 +230,7 @@ fn write(connection: &Connection, row: &CallRow, of: Option<(&str, &str)>) -> Re
             row.answer,
             of.map(|(collection, _)| collection),
             of.map(|(_, shape)| shape),
-            row.cost.filter(|cost| cost.is_finite()),
+            dollars(row.cost),
             row.finish,
         ])
         .map_err(|error| Fault::constraint(error, || format!("call {} was recorded already", row.call)))?;
@@ -297,7 +297,7 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
             turn.error,
             turn.conversation.collection,
             turn.conversation.shape,
-            turns::cost(turn),
+            dollars(turn.cost),
             turn.finish,
         ])?;
     Ok(())
@@ -406,7 +406,6 @@ pub(crate) fn prune_text(connection: &Connection, before_ms: i64) -> Result<u64,
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
     Ok(StoredCall {
         row: CallRow {
             call: row.get(0)?,
@@ -422,11 +421,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
             started_ms: row.get(10)?,
             seconds: row.get(11)?,
             first_token_s: row.get(12)?,
-            tokens_in: count(13)?,
-            tokens_out: count(14)?,
-            tokens_reasoning: count(15)?,
-            cache_read: count(16)?,
-            cache_write: count(17)?,
+            tokens_in: known(row, 13)?,
+            tokens_out: known(row, 14)?,
+            tokens_reasoning: known(row, 15)?,
+            cache_read: known(row, 16)?,
+            cache_write: known(row, 17)?,
             attempts: row.get(18)?,
             error_class: row.get(20)?,
             error: row.get(21)?,

@@ -11,8 +11,8 @@ use crate::{
     tables::{
         PRUNED_AT_ONCE,
         calls::{self, SHADOW, StoredCall, ended_ms},
-        from_db, to_db,
-        turns::{self, TurnRow},
+        dollars, known, to_db,
+        turns::TurnRow,
     },
 };
 
@@ -151,8 +151,8 @@ pub(crate) fn turn_ended(connection: &Connection, turn: &TurnRow) -> Result<(), 
         taken_over,
         turn.tokens_in.map(to_db),
         turn.tokens_out.map(to_db),
-        turns::cost(turn),
-        turns::cost(turn).is_none(),
+        dollars(turn.cost),
+        dollars(turn.cost).is_none(),
         turn.status,
     ])?;
     Ok(())
@@ -251,7 +251,6 @@ fn with_calls(
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
     Ok(StoredConversation {
         row: ConversationRow {
             id: row.get(0)?,
@@ -270,8 +269,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
         totals: Totals {
             tool_calls: row.get(12)?,
             failed_over: row.get(13)?,
-            tokens_in: count(14)?,
-            tokens_out: count(15)?,
+            tokens_in: known(row, 14)?,
+            tokens_out: known(row, 15)?,
             cost: row.get(16)?,
             cost_unknown: row.get(17)?,
             status: row.get(18)?,

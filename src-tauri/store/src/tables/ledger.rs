@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::Fault,
     migrate::Step,
-    tables::{calls::finite, from_db, names, to_db},
+    tables::{calls::finite, dollars, from_db, known, names, to_db},
 };
 
 /// Turns write to it on the way of an agent's reply: in both indexes that every row is in, by time and by model and time,
@@ -229,7 +229,7 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
             row.cache_write.map(to_db),
             finite(row.seconds),
             row.first_token_s.map(finite),
-            row.cost.filter(|cost| cost.is_finite()),
+            dollars(row.cost),
             row.caller,
             row.collection,
             row.practice,
@@ -399,7 +399,6 @@ pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Res
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSpent> {
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
     Ok(StoredSpent {
         seq: row.get(0)?,
         row: LedgerRow {
@@ -416,11 +415,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSpent> {
             class: row.get(11)?,
             http_status: row.get(12)?,
             attempts: row.get(13)?,
-            tokens_fresh: count(14)?,
-            tokens_out: count(15)?,
-            tokens_reasoning: count(16)?,
-            cache_read: count(17)?,
-            cache_write: count(18)?,
+            tokens_fresh: known(row, 14)?,
+            tokens_out: known(row, 15)?,
+            tokens_reasoning: known(row, 16)?,
+            cache_read: known(row, 17)?,
+            cache_write: known(row, 18)?,
             seconds: row.get(19)?,
             first_token_s: row.get(20)?,
             cost: row.get(21)?,

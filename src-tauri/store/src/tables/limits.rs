@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::{
     error::Fault,
     migrate::Step,
-    tables::{from_db, to_db},
+    tables::{from_db, known, to_db},
 };
 
 pub(crate) const STEPS: &[Step] = &[Step {
@@ -158,14 +158,13 @@ pub(crate) fn quotas(connection: &Connection) -> Result<Vec<QuotaRow>, Fault> {
     let sql = "SELECT connection, model, metric, window_s, allowed, remaining, reset_ms, seen_ms FROM quota";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
-        let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
         Ok(QuotaRow {
             connection: row.get(0)?,
             model: row.get(1)?,
             metric: row.get(2)?,
             window_s: row.get(3).map(from_db)?,
-            allowed: count(4)?,
-            remaining: count(5)?,
+            allowed: known(row, 4)?,
+            remaining: known(row, 5)?,
             reset_ms: row.get(6)?,
             seen_ms: row.get(7)?,
         })

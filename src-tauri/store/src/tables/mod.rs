@@ -21,6 +21,8 @@ pub(crate) mod setup;
 pub(crate) mod turns;
 pub(crate) mod verdicts;
 
+use rusqlite::Row;
+
 /// Rows emptied in one transaction: emptied text is overwritten, which takes as long as writing it did.
 const PRUNED_AT_ONCE: u32 = 100;
 
@@ -31,4 +33,14 @@ fn to_db(count: u64) -> i64 {
 
 fn from_db(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
+}
+
+/// A count that may be unknown.
+fn known(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+    row.get::<_, Option<i64>>(at).map(|count| count.map(from_db))
+}
+
+/// US dollars as they are kept; what is no number is not known.
+fn dollars(cost: Option<f64>) -> Option<f64> {
+    cost.filter(|cost| cost.is_finite())
 }

@@ -50,11 +50,17 @@ fn put(connection: &Connection, alias: &str, now: Option<&str>, at_ms: i64) -> R
     Ok(())
 }
 
-/// What an alias is called now that something of an instant is written under: work that was begun before a rename ends
-/// after it. Almost always nothing was renamed since, which an index tells that then holds nothing.
-pub(crate) fn now(connection: &Connection, alias: &str, at_ms: i64) -> Result<String, Fault> {
+/// Whether any model was renamed from an instant on. Almost always none was, which an index tells that then holds
+/// nothing.
+pub(crate) fn any_renamed(connection: &Connection, since_ms: i64) -> Result<bool, Fault> {
     let since = "SELECT 1 FROM names WHERE now IS NOT NULL AND at_ms >= ?1 LIMIT 1";
-    if connection.prepare_cached(since)?.exists([at_ms])? {
+    Ok(connection.prepare_cached(since)?.exists([since_ms])?)
+}
+
+/// What an alias is called now that something of an instant is written under: work that was begun before a rename ends
+/// after it.
+pub(crate) fn now(connection: &Connection, alias: &str, at_ms: i64) -> Result<String, Fault> {
+    if any_renamed(connection, at_ms)? {
         let sql = "SELECT now FROM names WHERE alias = ?1 AND now IS NOT NULL AND at_ms >= ?2";
         let now = connection.prepare_cached(sql)?.query_row(params![alias, at_ms], |row| row.get(0));
         if let Some(now) = now.optional()? {

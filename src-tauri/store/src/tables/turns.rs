@@ -10,7 +10,7 @@ use crate::{
         PRUNED_AT_ONCE,
         calls::{self, finite},
         conversations::{self, ConversationRow},
-        from_db,
+        dollars, known,
         ledger::{self, LedgerRow},
         names, to_db,
     },
@@ -124,11 +124,11 @@ pub(crate) fn end(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> 
 
 /// A turn that began before a model was renamed is that model's.
 fn renamed_since(connection: &Connection, turn: &TurnRow) -> Result<Option<TurnRow>, Fault> {
-    let now = |alias: &str| names::now(connection, alias, turn.at_ms);
-    let (alias, whose) = (now(&turn.alias)?, now(&turn.conversation.alias)?);
-    if alias == turn.alias && whose == turn.conversation.alias {
+    if !names::any_renamed(connection, turn.at_ms)? {
         return Ok(None);
     }
+    let now = |alias: &str| names::now(connection, alias, turn.at_ms);
+    let (alias, whose) = (now(&turn.alias)?, now(&turn.conversation.alias)?);
     let conversation = ConversationRow { alias: whose, ..turn.conversation.clone() };
     Ok(Some(TurnRow { alias, conversation, spent: Vec::new(), ..turn.clone() }))
 }
@@ -170,7 +170,7 @@ fn insert(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
             turn.tokens_reasoning.map(to_db),
             turn.cache_read.map(to_db),
             turn.cache_write.map(to_db),
-            cost(turn),
+            dollars(turn.cost),
             turn.attempts,
             finite(turn.overhead_ms),
             turn.error_class,
@@ -193,11 +193,6 @@ fn insert(connection: &Connection, turn: &TurnRow) -> Result<(), Fault> {
 pub(crate) fn is_known(connection: &Connection, conversation: &str, n: u32) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM turns WHERE conversation = ?1 AND n = ?2";
     Ok(connection.prepare_cached(sql)?.exists(params![conversation, n])?)
-}
-
-/// What is no number is no known cost.
-pub(crate) fn cost(turn: &TurnRow) -> Option<f64> {
-    turn.cost.filter(|cost| cost.is_finite())
 }
 
 /// A conversation's turns, newest first; with `before_n`, those older than that turn.
@@ -259,7 +254,6 @@ const SELECT: &str =
     overhead_ms, error_class, error, failed_over, skipped, lossy, why, question, answer FROM turns";
 
 fn from_row(row: &Row<'_>, conversation: &ConversationRow) -> rusqlite::Result<TurnRow> {
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|count| count.map(from_db));
     Ok(TurnRow {
         conversation: conversation.clone(),
         n: row.get(0)?,
@@ -276,11 +270,11 @@ fn from_row(row: &Row<'_>, conversation: &ConversationRow) -> rusqlite::Result<T
         first_token_s: row.get(11)?,
         tool_calls: row.get(12)?,
         finish: row.get(13)?,
-        tokens_in: count(14)?,
-        tokens_out: count(15)?,
-        tokens_reasoning: count(16)?,
-        cache_read: count(17)?,
-        cache_write: count(18)?,
+        tokens_in: known(row, 14)?,
+        tokens_out: known(row, 15)?,
+        tokens_reasoning: known(row, 16)?,
+        cache_read: known(row, 17)?,
+        cache_write: known(row, 18)?,
         cost: row.get(19)?,
         attempts: row.get(20)?,
         overhead_ms: row.get(21)?,

@@ -7,7 +7,7 @@ use super::calls::Calls;
 use crate::{
     dialect::Dialect,
     error::{Class, UpstreamError},
-    failure,
+    failure, json,
     model::{Content, Event, Finish, Seal, Source, Thinking},
     openai::usage as wire_usage,
     reading::{self, Framing, Step, Written},
@@ -83,7 +83,7 @@ impl Answer {
             self.read_choice(choice, out)?;
         }
         self.read_usage(value.get("usage"), out);
-        self.read_usage(value.get("x_groq").and_then(|groq| groq.get("usage")), out);
+        self.read_usage(json::at(value, &["x_groq", "usage"]), out);
         self.read_usage(choices.first().and_then(|choice| choice.get("usage")), out);
         Ok(())
     }

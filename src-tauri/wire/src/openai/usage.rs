@@ -2,26 +2,26 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::usage::Usage;
+use crate::{json, usage::Usage};
 
 /// What the object says; anything that is no count is unknown.
 pub(crate) fn read(value: &Value) -> Usage {
-    let within = |object: Option<&Value>, names: &[&str]| {
-        let object = object?.as_object()?;
-        names.iter().find_map(|name| count(object.get(*name)?))
-    };
-    let top = |names: &[&str]| within(Some(value), names);
-    let either =
-        |names: [&str; 2], inner: &[&str]| names.iter().find_map(|name| within(value.get(*name), inner));
-    let of_input = ["prompt_tokens_details", "input_tokens_details"];
-    let of_output = ["completion_tokens_details", "output_tokens_details"];
+    let first = |paths: &[&[&str]]| paths.iter().find_map(|path| count(json::at(value, path)?));
     Usage {
-        input: top(&["prompt_tokens", "input_tokens"]),
-        output: top(&["completion_tokens", "output_tokens"]),
-        reasoning: either(of_output, &["reasoning_tokens"]).or_else(|| top(&["reasoning_tokens"])),
-        cache_read: either(of_input, &["cached_tokens"])
-            .or_else(|| top(&["prompt_cache_hit_tokens", "cached_tokens"])),
-        cache_write: within(value.get(of_input[0]), &["cache_write_tokens"]),
+        input: first(&[&["prompt_tokens"], &["input_tokens"]]),
+        output: first(&[&["completion_tokens"], &["output_tokens"]]),
+        reasoning: first(&[
+            &["completion_tokens_details", "reasoning_tokens"],
+            &["output_tokens_details", "reasoning_tokens"],
+            &["reasoning_tokens"],
+        ]),
+        cache_read: first(&[
+            &["prompt_tokens_details", "cached_tokens"],
+            &["input_tokens_details", "cached_tokens"],
+            &["prompt_cache_hit_tokens"],
+            &["cached_tokens"],
+        ]),
+        cache_write: first(&[&["prompt_tokens_details", "cache_write_tokens"]]),
     }
 }
 
