@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use bench_tests::{
@@ -98,13 +99,15 @@ fn says(text: &'static str) -> Script {
     Script::in_any(move |api, _| api.says(text))
 }
 
-/// Merges word by word, and waits before the last.
+/// Merges word by word, and waits before the last. What comes together goes out together: its words come apart, and its
+/// end after them.
 fn merges(api: Api, gate: &Gate) -> Reply {
     let reply = api.says("One merged answer.");
-    let says_last =
-        |step: &Step| matches!(step, Step::Send(bytes) if String::from_utf8_lossy(bytes).contains("answer."));
-    let last = reply.steps.iter().position(says_last).expect("a last word");
-    reply.at(last, Step::Wait(gate.clone()))
+    let says = |word: &str, step: &Step| matches!(step, Step::Send(bytes) if String::from_utf8_lossy(bytes).contains(word));
+    let place = |word: &str| reply.steps.iter().position(|step| says(word, step)).expect("a word");
+    let (second, last) = (place("merged"), place("answer."));
+    let apart = || Step::Pause(Duration::from_millis(100));
+    reply.at(last + 1, apart()).at(last, Step::Wait(gate.clone())).at(second, apart())
 }
 
 /// Says the base64 of the picture it was sent; without one, or with the wrong media type, it refuses.
