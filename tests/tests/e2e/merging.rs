@@ -104,18 +104,21 @@ async fn a_merger_that_counts_nothing_is_estimated_by_what_it_was_sent() {
 #[tokio::test]
 async fn every_api_gets_the_merge_word_by_word_and_the_same_text_whole() {
     for api in apis() {
-        // More than its first words wait for the test.
-        let gate = Gate::shut();
-        let lab = merged_by(answers("One two three four.  \n").at(3, Step::Wait(gate.clone()))).await;
+        // Its second word and its third wait for the test: what comes together goes out together.
+        let (second, third) = (Gate::shut(), Gate::shut());
+        let merge = answers("One two three four.  \n");
+        let lab = merged_by(merge.at(3, Step::Wait(third.clone())).at(2, Step::Wait(second.clone()))).await;
         let (path, body) = api.streamed();
         let mut stream = Frames::post(lab.http(), path, &body).await;
         stream.until("One").await;
+        assert!(!stream.text.contains("two"), "{}", api.name);
+        second.open();
         stream.until("two").await;
         let early = api.pieces(&stream.text);
         let begun = early.concat();
         assert!("One two ".starts_with(&begun) || begun.is_empty(), "{}: {early:?}", api.name);
         assert!(!stream.text.contains("three") && !stream.text.contains("Merged by"), "{}", api.name);
-        gate.open();
+        third.open();
         let (text, ended) = stream.rest().await;
         assert_eq!(ended, Ended::Properly, "{}", api.name);
         let pieces = api.pieces(&text);
