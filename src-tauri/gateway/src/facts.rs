@@ -1,10 +1,7 @@
 //! What is known of the models, and from where. The owner's own facts stay in the set-up; here is what others say: the
 //! shipped catalog, the endpoints' lists, and what calls have shown. Together they are in effect in every snapshot.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model};
 use plan::{Registered, Setup};
@@ -12,7 +9,7 @@ use store::{FactsRow, Store, StoreError};
 
 use crate::{gateway::Gateway, upstream::ListedModel, view::LiveEvent};
 
-pub(crate) const LISTING: &str = "listing";
+const LISTING: &str = "listing";
 const LEARNED: &str = "learned";
 
 /// What one model is known to be, and who says what.
@@ -132,7 +129,7 @@ impl Book {
         let here = setup.models.iter().filter(|model| model.endpoint == endpoint);
         let mut changed = false;
         let rows = here.filter_map(|model| {
-            let (row, is_new) = self.from_listing(model)?;
+            let (row, is_new) = self.take_listed(model)?;
             changed |= is_new;
             Some(row)
         });
@@ -152,13 +149,13 @@ impl Book {
             before.endpoints.iter().filter(|old| !stays(old)).map(|endpoint| endpoint.name.clone()).collect();
         self.told.retain(|(endpoint, _), _| !gone.contains(endpoint));
         self.listings.retain(|endpoint, _| !gone.contains(endpoint));
-        let known: std::collections::HashSet<Place> = before.models.iter().map(place).collect();
+        let known: HashSet<Place> = before.models.iter().map(place).collect();
         let new = after.models.iter().filter(|model| !known.contains(&place(model)));
-        let rows = new.filter_map(|model| self.from_listing(model).map(|(row, _)| row)).collect();
+        let rows = new.filter_map(|model| self.take_listed(model).map(|(row, _)| row)).collect();
         (gone, rows)
     }
 
-    fn from_listing(&mut self, model: &Model) -> Option<(FactsRow, bool)> {
+    fn take_listed(&mut self, model: &Model) -> Option<(FactsRow, bool)> {
         let listing = self.listings.get(&model.endpoint)?;
         let facts = listing.facts.get(&model.served)?.clone();
         let said = Said { facts, at_ms: listing.at_ms };
@@ -220,7 +217,7 @@ impl Gateway {
         if it.practice || it.model.facts.context_window.is_some_and(|known| known <= window) {
             return;
         }
-        let (gateway, it) = (self.clone(), Arc::new(it.model.clone()));
+        let (gateway, it) = (self.clone(), it.model.clone());
         self.tasks().spawn(async move {
             let at_ms = gateway.clock().now_ms();
             if gateway.setup_state().met_window(&it, window, at_ms).await {
