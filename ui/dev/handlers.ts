@@ -4,6 +4,7 @@ import { controlError } from '../src/host/host';
 import { spansOf } from '../src/text/find';
 import type { Fixture } from './fixture';
 import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
+import { sheet } from './sheet';
 
 type Handlers = { [K in keyof Commands]: (args: Commands[K]['args']) => Commands[K]['result'] };
 
@@ -165,6 +166,11 @@ export const handlers = (on: Fixture): Handlers => ({
     on.models = on.models.filter((x) => x.alias !== name);
     on.changed();
     return {};
+  },
+  model: ({ name }) => {
+    const found = on.models.find((m) => m.alias === name);
+    if (!found) throw controlError('not_found', `There is no model "${name}".`);
+    return sheet(found);
   },
   save_model: ({ alias, ...named }) => {
     const model = known(on, alias);

@@ -67,7 +67,7 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
         (None, Some(id)) => {
             let preset = preset(remote, id).await?;
             let api = api_of(&preset, args.api)?;
-            (preset.base, api, preset.needs_key)
+            (based(&preset, args.resource.as_deref())?, api, preset.needs_key)
         }
         (None, None) => return Err(Failure::Usage("give --base or --preset".to_owned())),
     };
@@ -105,6 +105,25 @@ async fn preset(remote: &Remote, id: &str) -> Result<PresetView, Failure> {
     let known: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
     let unknown = format!("--preset {id}: not known; there are {}", known.join(", "));
     presets.into_iter().find(|preset| preset.id == id).ok_or(Failure::Usage(unknown))
+}
+
+/// A preset's base, with the owner's name for it where it has a place for one.
+fn based(preset: &PresetView, resource: Option<&str>) -> Result<String, Failure> {
+    match (preset.needs_resource, resource.map(str::trim)) {
+        (false, None) => Ok(preset.base.clone()),
+        (false, Some(_)) => Err(Failure::Usage(format!("--resource: {} has none", preset.title))),
+        (true, Some(name)) if is_host_label(name) => Ok(preset.base.replace("{resource}", name)),
+        (true, Some(_)) => Err(Failure::Usage("--resource: letters, digits and - only".to_owned())),
+        (true, None) => Err(Failure::Usage(format!(
+            "{} is at an address of your own: give the name in it, --resource NAME ({})",
+            preset.title, preset.base
+        ))),
+    }
+}
+
+fn is_host_label(name: &str) -> bool {
+    let inner = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    inner && (1..=63).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 /// The API a preset is asked in: the wanted one, if it is spoken at the preset's base, else its own.

@@ -22,6 +22,7 @@ mod reach;
 mod serve;
 mod settings;
 mod setup;
+mod sheet;
 mod status;
 mod table;
 mod vault;

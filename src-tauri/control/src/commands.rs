@@ -29,6 +29,8 @@ commands! {
     register_models(RegisterModels) -> Vec<ModelView>;
     /// Refused while it is a member of a collection. Its record stays.
     unregister_model(Name) -> Nothing;
+    /// A registered model, and of each fact what holds and who says what.
+    model(Name) -> ModelSheet;
     /// Role, ad hoc, facts and options of a registered model; what is absent stays.
     save_model(SaveModel) -> ModelView;
     /// From now on it is never called; its record and its seats in collections stay.

@@ -6,7 +6,10 @@ use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use crate::api::Api;
+pub use crate::{
+    api::Api,
+    sheet::{FactSource, FactTold, FactView, ModelSheet},
+};
 
 /// No arguments.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
@@ -117,7 +120,10 @@ pub struct ModelView {
     pub served: String,
     pub role: ModelRole,
     pub ad_hoc: bool,
+    /// The owner's own.
     pub facts: Facts,
+    /// What holds, whoever says it.
+    pub known: Facts,
     /// What goes into the body of every request to it: `max_tokens`, `temperature`, …
     #[ts(type = "Record<string, unknown>")]
     pub options: serde_json::Map<String, serde_json::Value>,
@@ -152,12 +158,15 @@ pub struct CollectionView {
 pub struct PresetView {
     pub id: String,
     pub title: String,
+    /// With `{resource}` where `needs_resource`.
     pub base: String,
     /// What it can be asked in at that base, its native API first.
     pub apis: Vec<Api>,
     pub kind: EndpointKind,
     pub key_page: String,
     pub needs_key: bool,
+    /// Its base has a place for a name of the owner's own, `{resource}`.
+    pub needs_resource: bool,
 }
 
 /// What first run can offer.

@@ -118,8 +118,11 @@ impl Gateway {
         self.known().cooldowns().cooling(&it.model, &it.connection, now_ms)
     }
 
-    /// What a call's end says of its model's limits.
+    /// What a call's end says of its model's limits: its rate, and its window.
     pub(crate) fn note_limits(&self, it: &Registered, error: Option<&UpstreamError>) {
+        if let Some(window) = error.and_then(UpstreamError::context_window) {
+            self.learn_window(it, window);
+        }
         let mut cooldowns = self.known().cooldowns();
         match error {
             None => cooldowns.succeeded(&it.model, &it.connection),

@@ -176,6 +176,10 @@ impl Gateway {
         self.inner.address.get().map_or(0, SocketAddr::port)
     }
 
+    pub(crate) fn setup_state(&self) -> &SetupState {
+        &self.inner.setup
+    }
+
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.setup.snapshot()
     }
@@ -210,6 +214,9 @@ impl Gateway {
         let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
         if test.ok {
             self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
+            if self.inner.setup.listed(endpoint, &test.models, self.clock().now_ms()).await {
+                self.inner.live.publish(LiveEvent::SetupChanged {});
+            }
         }
         if let Some(said) = &test.key_refused {
             alerts::key_refused(self, endpoint, said);

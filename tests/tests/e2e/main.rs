@@ -16,6 +16,7 @@ mod endpoint_apis;
 mod endpoints;
 mod evidence;
 mod explorers;
+mod facts;
 mod failover;
 mod failures;
 mod frames;

@@ -24,6 +24,8 @@ export interface Commands {
   register_models: { args: RegisterModels; result: Array<ModelView> };
   /** Refused while it is a member of a collection. Its record stays. */
   unregister_model: { args: Name; result: Nothing };
+  /** A registered model, and of each fact what holds and who says what. */
+  model: { args: Name; result: ModelSheet };
   /** Role, ad hoc, facts and options of a registered model; what is absent stays. */
   save_model: { args: SaveModel; result: ModelView };
   /** From now on it is never called; its record and its seats in collections stay. */
@@ -232,6 +234,27 @@ export type EndpointView = {
   alert: string | null;
 };
 
+/** In rising precedence. */
+export type FactSource = "snapshot" | "refresh" | "listing" | "learned" | "owner";
+
+export type FactTold = {
+  source: FactSource;
+  value: unknown;
+  /** RFC 3339, or the day of the shipped catalog; `null` for the owner's. */
+  at: string | null;
+};
+
+export type FactView = {
+  /** `context_window`, `tools`, `price`, … */
+  name: string;
+  /** What holds: a number, a truth, or a price by its parts; `null` is unknown. */
+  value: unknown;
+  /** Whose word holds. */
+  source: FactSource | null;
+  /** What each source says that knows the fact, in rising precedence. */
+  told: Array<FactTold>;
+};
+
 /** What is known of a model; `None` is unknown. */
 export type Facts = {
   context_window?: number;
@@ -360,13 +383,22 @@ export type LossyView = {
  */
 export type ModelRole = string;
 
+export type ModelSheet = {
+  model: ModelView;
+  /** Every fact there is, known or not. */
+  facts: Array<FactView>;
+};
+
 export type ModelView = {
   alias: string;
   endpoint: string;
   served: string;
   role: ModelRole;
   ad_hoc: boolean;
+  /** The owner's own. */
   facts: Facts;
+  /** What holds, whoever says it. */
+  known: Facts;
   /** What goes into the body of every request to it: `max_tokens`, `temperature`, … */
   options: Record<string, unknown>;
   /** Since when and why it is never called. */
@@ -472,12 +504,15 @@ export type Passphrase = {
 export type PresetView = {
   id: string;
   title: string;
+  /** With `{resource}` where `needs_resource`. */
   base: string;
   /** What it can be asked in at that base, its native API first. */
   apis: Array<Api>;
   kind: EndpointKind;
   key_page: string;
   needs_key: boolean;
+  /** Its base has a place for a name of the owner's own, `{resource}`. */
+  needs_resource: boolean;
 };
 
 export type PreviewGroup = {
@@ -774,6 +809,8 @@ export type TurnView = {
   served: string;
   /** The model the provider says answered, where it says so. */
   served_as: string | null;
+  /** Another model answered than was asked for, and not only under another spelling of its name. */
+  swapped: boolean;
   /** The caller's API and the member's: `anthropic`, `chat`, … */
   api: string;
   member_api: string;

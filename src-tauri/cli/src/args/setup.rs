@@ -30,6 +30,9 @@ pub struct AddEndpoint {
     /// A known provider's id
     #[arg(long, value_name = "ID")]
     pub preset: Option<String>,
+    /// The name in the address of a preset that has a place for one, such as azure
+    #[arg(long, value_name = "NAME", requires = "preset")]
+    pub resource: Option<String>,
     /// The API it speaks; without it the preset's own, or chat
     #[arg(long, value_parser = api())]
     pub api: Option<Api>,
@@ -66,6 +69,8 @@ pub struct KeyFrom {
 pub enum Model {
     /// List registered models and what is known of them
     List,
+    /// Show what is known of a model, and who says so
+    Show { alias: String },
     /// Register models an endpoint serves; without names, list what it offers
     Add {
         endpoint: String,

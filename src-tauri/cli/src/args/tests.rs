@@ -80,12 +80,12 @@ const CASES: &[(&str, &str)] = &[
     ("owed", "Owed"),
     (
         "endpoint add groq --preset groq --key-env GROQ_API_KEY",
-        "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), api: None, \
+        "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), resource: None, api: None, \
          allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
     ),
     (
         "endpoint add lab --base https://x --api anthropic",
-        "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, api: Some(Anthropic), \
+        "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, resource: None, api: Some(Anthropic), \
          allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: None } })",
     ),
     ("endpoint add lab --base https://x --api completions", "! InvalidValue"),

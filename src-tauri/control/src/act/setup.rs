@@ -91,6 +91,7 @@ impl Control {
     }
 }
 
+/// Of a model of `snapshot.setup`, which has the owner's facts and no others.
 pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
     let within = snapshot.setup.collections.iter().filter(|it| it.members.contains(&model.alias));
     ModelView {
@@ -100,6 +101,7 @@ pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
         role: model.role.clone(),
         ad_hoc: model.ad_hoc,
         facts: model.facts.clone(),
+        known: snapshot.model(&model.alias).map(|model| model.facts.clone()).unwrap_or_default(),
         options: model.options.clone(),
         retired: model.retired.clone(),
         practice: snapshot.is_practice(&model.alias),

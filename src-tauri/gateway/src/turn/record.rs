@@ -231,6 +231,7 @@ impl Open {
         view.tool_calls = watch.tool_calls;
         view.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
         view.served_as = watch.served_as.take();
+        view.swapped = view.served_as.as_deref().is_some_and(|said| catalog::is_swap(&view.served, said));
         (view.tokens_in, view.tokens_out) = (usage.input, usage.output);
         view.tokens_reasoning = usage.reasoning;
         (view.cache_read, view.cache_write) = (usage.cache_read, usage.cache_write);

@@ -278,7 +278,7 @@ pub(crate) fn headers(
         }
     }
     if let Some(key) = key {
-        match wire::format(endpoint.api).auth() {
+        match catalog::auth(endpoint) {
             Auth::Bearer => headers.secret(header::AUTHORIZATION, &format!("Bearer {}", key.expose_secret())),
             Auth::Header(name) => headers.secret(HeaderName::from_static(name), key.expose_secret()),
         }
