@@ -55,7 +55,7 @@ pub(crate) async fn answer(
     let path = request.uri().path();
     let admitted = admit(gateway, &request);
     if let (Ok(()), Some(extra)) = (&admitted, extra.filter(|_| is_extra(path))) {
-        let answered = tower_service::Service::call(&mut extra.clone(), request.map(Body::new)).await;
+        let answered = tower::Service::call(&mut extra.clone(), request.map(Body::new)).await;
         return answered.unwrap_or_else(|never| match never {});
     }
     let call = Call { gateway, id, dialect: dialect(path, request.headers()) };
