@@ -24,6 +24,7 @@ mod guard;
 mod hangup;
 mod http_versions;
 mod import;
+mod limits;
 mod lists;
 mod load;
 mod merging;
