@@ -335,10 +335,7 @@ impl Gateway {
 /// What is in the data folder.
 type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told);
 
-fn open_folder(
-    dir: &Path,
-    clock: Clock,
-) -> Result<Folder, OpenError> {
+fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
         LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
         LockError::Io(source) => folder_error(dir, source),

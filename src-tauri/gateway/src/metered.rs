@@ -181,7 +181,8 @@ impl Metered {
         if let Some(reserved) = self.reserved.take() {
             // What was refused, or never arrived, took nothing.
             let nothing = ended.error.is_some_and(|error| {
-                error.status.is_some() || (error.class == Class::Network && ended.first_token_s.or(self.first_token_s).is_none())
+                error.status.is_some()
+                    || (error.class == Class::Network && ended.first_token_s.or(self.first_token_s).is_none())
             });
             let tokens = tokens.or(nothing.then_some(0));
             self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests: attempts, tokens });

@@ -66,7 +66,9 @@ fn instant(since: &str, now_ms: i64) -> Option<i64> {
         .or_else(|| {
             let day: Date = since.parse().ok()?;
             let is_day = !since.contains(['T', 't', ' ']);
-            is_day.then(|| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok())?.map(Timestamp::as_millisecond)
+            is_day
+                .then(|| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok())?
+                .map(Timestamp::as_millisecond)
         })
         .or_else(|| since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond))
 }

@@ -96,12 +96,8 @@ async fn admitted(gateway: &Gateway, panel: &Panel, plan: &SeatPlan) -> Result<M
 
 /// Nobody was asked: there is no call to record, and no work of the model's to count.
 fn not_sent(gateway: &Gateway, panel: &Panel, plan: SeatPlan, error: UpstreamError) -> SeatEnd {
-    let view = SeatView {
-        status: SeatStatus::Error,
-        seconds: Some(0.0),
-        error: describe(&error),
-        ..plan.view()
-    };
+    let view =
+        SeatView { status: SeatStatus::Error, seconds: Some(0.0), error: describe(&error), ..plan.view() };
     gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
     let SeatPlan { order, seat, .. } = plan;
     SeatEnd {

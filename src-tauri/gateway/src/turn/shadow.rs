@@ -130,7 +130,8 @@ impl Shadows {
         let started_ms = self.gateway.clock().now_ms();
         let begun = Instant::now();
         let (endpoint, served) = (asked.endpoint.name.clone(), asked.model.served.clone());
-        let sent = send(&self.gateway, (it, &asked), &self.features, self.request.stream, self.patience).await;
+        let sent =
+            send(&self.gateway, (it, &asked), &self.features, self.request.stream, self.patience).await;
         let (watch, error) = match sent {
             Err(failed) => (None, Some(failed.error)),
             Ok(incoming) => {
@@ -148,7 +149,6 @@ impl Shadows {
         self.record((alias, endpoint, served), metered, started_ms, begun.elapsed(), watch, error).await;
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one row's worth")]
     async fn record(
         &self,
         (alias, endpoint, served): (&str, String, String),
