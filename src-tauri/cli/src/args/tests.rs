@@ -81,12 +81,12 @@ const CASES: &[(&str, &str)] = &[
     (
         "endpoint add groq --preset groq --key-env GROQ_API_KEY",
         "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), api: None, \
-         allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
+         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
     ),
     (
         "endpoint add lab --base https://x --api anthropic",
         "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, api: Some(Anthropic), \
-         allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: None } })",
+         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: None } })",
     ),
     ("endpoint add lab --base https://x --api completions", "! InvalidValue"),
     ("endpoint add groq", "! MissingRequiredArgument"),
@@ -173,7 +173,7 @@ fn in_short(command: &Command) -> String {
         Command::Panel(args) => format!("{args:?}"),
         Command::Log(args) => format!("{args:?}"),
         Command::Spend(command) => format!("{command:?}"),
-        Command::Limits { command: command } => format!("{command:?}"),
+        Command::Limits { command } => format!("{command:?}"),
         Command::Settings(command) => format!("{command:?}"),
         Command::Endpoint(command) => format!("{command:?}"),
         Command::Model(command) => format!("{command:?}"),
