@@ -22,7 +22,8 @@ async fn two(limits: Value, reserves: u32, members: &[&str]) -> Lab {
         .key("TIGHT_KEY", KEY)
         .endpoint("fake", &upstream.base())
         .key("FAKE_KEY", KEY)
-        .setting("reserves", reserves);
+        .setting("reserves", reserves)
+        .setting("rotate", 0);
     for (alias, endpoint) in [("alpha", "tight"), ("beta", "fake")] {
         upstream.model(&served(alias), answers(&format!("Answer of {alias}.")));
         scenario = scenario.model(alias, endpoint, &served(alias));
@@ -160,7 +161,8 @@ async fn calls(gateway: &Gateway, by: &str) -> Value {
 async fn priced() -> Lab {
     let models = [("alpha", answers("Answer of alpha.").into()), ("beta", rate_limited(Some(1)).into())];
     let price = json!({"price": {"input": 1.0, "output": 2.0}});
-    staffed(models, &["beta", "alpha"], |scenario| scenario.every_model("facts", &price)).await
+    staffed(models, &["beta", "alpha"], |scenario| scenario.every_model("facts", &price).setting("rotate", 0))
+        .await
 }
 
 /// What so many tokens out cost, for two questions' tokens in.
@@ -177,7 +179,6 @@ async fn every_call_stands_in_the_ledger_with_what_it_cost() {
     assert_eq!((&kept["alias"], &kept["tokens_in"]), (&json!("alpha"), &json!(TOKENS_IN)), "{kept}");
     let out = kept["tokens_out"].as_u64().expect("tokens out");
     assert_eq!(kept["cost"], json!((TOKENS_IN as f64 + 2.0 * out as f64) / 1e6), "{kept}");
-    judge(&lab.gateway, &call, true).await;
     lab.gateway.command("clear_cooldown", &json!({"name": "beta"})).await;
 
     // A turn whose first member fails is two calls.
@@ -187,6 +188,7 @@ async fn every_call_stands_in_the_ledger_with_what_it_cost() {
         (calls(&lab.gateway, "purpose").await["route"] == 2).then_some(())
     })
     .await;
+    judge(&lab.gateway, &call, true).await;
     let spend = lab.gateway.command("spend", &json!({"by": "model", "since": "1h"})).await;
     let rows = spend["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 2, "{spend}");
