@@ -76,6 +76,7 @@ export const handlers = (on: Fixture): Handlers => ({
     e.base = a.base;
     e.api = a.api ?? e.api;
     e.key_env = a.key_env;
+    e.limits = a.limits ?? e.limits;
     if (a.key_env) e.key = { source: 'environment', hint: '••••2b1c', variable: a.key_env };
     on.changed();
     return e;
@@ -192,6 +193,11 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  limits: () => ({ connections: [], cooling: [] }),
+  clear_cooldown: (a) => {
+    throw controlError('not_found', `Nothing is cooling down under "${a.name}".`);
+  },
+  spend: () => ({ since: new Date(Date.now() - 30 * 86_400_000).toISOString(), rows: [] }),
   save_collection: (a) => {
     const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
     if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');

@@ -25,6 +25,7 @@ mod guard;
 mod hangup;
 mod http_versions;
 mod import;
+mod limits;
 mod lists;
 mod load;
 mod merging;

@@ -50,6 +50,7 @@ impl Control {
                     api: save.api.map_or(old.api, Api::dialect),
                     key_env: save.key_env.clone().filter(|variable| !variable.trim().is_empty()),
                     plain_http: save.allow_plain_http,
+                    limits: save.limits.unwrap_or(old.limits),
                     ..old
                 };
                 endpoint.check().map_err(|error| {

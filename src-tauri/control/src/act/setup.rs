@@ -84,6 +84,7 @@ impl Control {
             },
             key_env: endpoint.key_env.clone(),
             practice: endpoint.is_practice(),
+            limits: endpoint.limits,
             models: snapshot.setup.models.iter().filter(|model| model.endpoint == endpoint.name).count()
                 as u32,
             alert: alert.map(|alert| alert.message.clone()),
@@ -126,6 +127,7 @@ pub(super) fn collection_view(snapshot: &Snapshot, collection: &Collection) -> C
         shadow: collection.shadow,
         shadow_share: collection.shadow_share,
         shadow_tokens: collection.shadow_tokens,
+        budget: collection.budget.clone(),
         when_too_large: match collection.when_too_large {
             plan::WhenTooLarge::Refuse => "refuse",
             plan::WhenTooLarge::Skip => "skip",

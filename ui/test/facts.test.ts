@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FactView } from '../../host/gen';
-import { factSource, factText, otherWords } from './facts';
+import type { FactView } from '../src/host/gen';
+import { factSource, factText, otherWords } from '../src/pages/models/facts';
 
 const fact: FactView = {
   name: 'context_window',
