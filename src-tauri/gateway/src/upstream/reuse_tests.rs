@@ -34,11 +34,13 @@ use Does::{Answer, AnswerTogether, BeginBody, BeginHead, Close, Reset};
 const NEAR: &str = "127.0.0.1";
 const FAR: &str = "127.1";
 
+/// What each connection does in turn; how many are asked at once, after one another; how the last of these ended, and
+/// on which connections it was asked.
+type Case = (&'static [&'static [Does]], &'static [usize], Result<u8, SendError>, &'static [usize]);
+
 #[tokio::test]
 async fn a_question_that_a_used_connection_closed_on_is_asked_once_more_on_a_new_one() {
-    // What each connection does in turn; how many are asked at once, after one another; how the last of these ended, and
-    // on which connections it was asked.
-    let cases: &[(&[&[Does]], &[usize], Result<u8, SendError>, &[usize])] = &[
+    let cases: &[Case] = &[
         (&[&[Answer, Close], &[Answer]], &[1, 1], Ok(1), &[0, 1]),
         (&[&[Answer, Reset], &[Answer]], &[1, 1], Ok(1), &[0, 1]),
         (&[&[Answer, Answer, Close], &[Answer, Close], &[Answer]], &[1, 1, 1, 1], Ok(2), &[1, 2]),
