@@ -126,9 +126,9 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
     }
 }
 
-fn shutting_down() -> ApiError {
-    let mut error =
-        ApiError::new(Kind::Unavailable, Origin::Gateway, "shutting_down", "the gateway is shutting down");
+pub(crate) fn shutting_down() -> ApiError {
+    let message = "Benchwarmers is stopping: ask again when it runs";
+    let mut error = ApiError::new(Kind::Unavailable, Origin::Gateway, "shutting_down", message);
     error.retry_after = Some(std::time::Duration::from_secs(5));
     error
 }
