@@ -33,8 +33,11 @@ impl Scrubber {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut places = Vec::new();
         let find = |text: &str, at: &dyn Fn(usize) -> usize, places: &mut Vec<Range<usize>>| {
-            for key in known.iter() {
-                places.extend(found(text, key.expose_secret()).map(|it| at(it.start)..at(it.end)));
+            for key in known.iter().map(ExposeSecret::expose_secret) {
+                // Hardly any text has one, and an answer may be long.
+                if text.contains(key) {
+                    places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
+                }
             }
         };
         find(text, &|at| at, &mut places);
@@ -67,7 +70,9 @@ struct Read {
 /// Reads the escapes of JSON and of URLs; `None` where there are none. Only what a key may hold is read: the rest stays
 /// as it is.
 fn read(text: &str, origin: impl Fn(usize) -> usize) -> Option<Read> {
-    first_escape(text)?;
+    if !text.contains('\\') && !text.contains('%') {
+        return None;
+    }
     let mut read = Read { text: String::with_capacity(text.len()), at: Vec::with_capacity(text.len() + 1) };
     let (mut rest, mut has_read) = (text, false);
     while let Some(c) = rest.chars().next() {
@@ -85,10 +90,6 @@ fn read(text: &str, origin: impl Fn(usize) -> usize) -> Option<Read> {
     }
     read.at.push(origin(text.len()));
     has_read.then_some(read)
-}
-
-fn first_escape(text: &str) -> Option<usize> {
-    text.bytes().position(|byte| matches!(byte, b'\\' | b'%'))
 }
 
 /// The printable ASCII that an escape stands for, and the escape's length.
