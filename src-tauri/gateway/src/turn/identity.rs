@@ -249,8 +249,8 @@ mod tests {
             title(&request.unwrap(), |text| text.replace("key", "••••"))
         };
         let reminder = "<system-reminder>\nAs you answer,\n</system-reminder>";
-        let agents = "# AGENTS.md instructions for /home/u/app\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>";
-        let environment = "<environment_context>\n  <cwd>/home/u/app</cwd>\n</environment_context>";
+        let agents = "# AGENTS.md instructions for /srv/app\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>";
+        let environment = "<environment_context>\n  <cwd>/srv/app</cwd>\n</environment_context>";
         for (messages, wanted) in [
             (&[&["fix\n the  bug"][..]][..], "fix the bug"),
             (&[&[reminder, "fix it"]], "fix it"),
@@ -264,7 +264,7 @@ mod tests {
             (&[&[agents, environment], &["fix it", "and that"]], "fix it"),
             (&[&["<user_instructions>Be brief.</user_instructions>"], &["fix it"]], "fix it"),
             // Nobody has said anything.
-            (&[&[environment]], "<environment_context> <cwd>/home/u/app</cwd> </environment_context>"),
+            (&[&[environment]], "<environment_context> <cwd>/srv/app</cwd> </environment_context>"),
             (&[&["<div> is never closed"]], "<div> is never closed"),
             (&[&["<3 this"]], "<3 this"),
             (&[&["my key is out"]], "my •••• is out"),
