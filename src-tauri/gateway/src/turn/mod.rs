@@ -81,7 +81,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Orders the members and opens the record; nothing is sent yet.
+    /// Orders the members and opens the record; nothing is sent yet. Keys are known by now, that none is recorded.
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
         let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
         let snapshot = gateway.snapshot();
@@ -95,7 +95,7 @@ impl Turn {
             at: rfc3339(now_ms),
             last_at: rfc3339(now_ms),
             client,
-            title: gateway.scrub(&identity::title(&request)),
+            title: identity::title(&request, |text| gateway.scrub(text)),
             status: TurnStatus::Running,
             practice: snapshot.is_practice_collection(&collection),
             ..ConversationView::default()
@@ -194,10 +194,13 @@ impl Turn {
             "collection": format!("bench/{}", self.collection.name),
             "reply": "route",
             "conversation": turn.conversation,
-            "call": turn.call,
-            "alias": turn.alias,
-            "turn": turn.turn,
         });
+        // Where nobody answered there is none.
+        if !turn.call.is_empty() {
+            bench["call"] = json!(turn.call);
+        }
+        bench["alias"] = json!(turn.alias);
+        bench["turn"] = json!(turn.turn);
         if !turn.failed_over.is_empty() {
             bench["failed_over"] = json!(turn.failed_over);
         }
