@@ -3,11 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use plan::Shape;
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Request, UpstreamError};
+use wire::{Json, Request, UpstreamError};
 
 use super::{
     Turn,
@@ -28,7 +27,7 @@ pub(super) struct Shadows {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     conversation: String,
     key: String,

@@ -1,20 +1,17 @@
 //! A caller's body into a [`Request`].
 
-use serde_json::value::RawValue;
-
 use super::{content, options, tools};
 use crate::{
     caller,
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Content, Message, Part, Request, Role},
     raw::Fields,
 };
 
-pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root_and(&text, "messages")?;
+pub(super) fn decode(body: &Json) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     // A stream of this API always carries usage.
     let mut request = Request { dialect: Dialect::Anthropic, include_usage: true, ..Request::default() };
@@ -38,11 +35,11 @@ pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
     Ok(request)
 }
 
-fn system(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
+fn system(raw: Found<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("system");
     let mut parts = content::read(raw, Role::System, place, &mut request.extra)?;
     for (at, part) in parts.iter_mut().enumerate() {
-        part.place = Some(if json::is_string(raw) { place } else { place.index(at) }.to_string().into());
+        part.place = Some(if raw.is_string() { place } else { place.index(at) }.to_string().into());
     }
     if parts.iter().any(|part| part.content.as_text() != Some("")) {
         request.messages.push(Message::new(Role::System, parts).at("system"));
@@ -53,7 +50,7 @@ fn system(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
     let missing = |what: &str| ApiError::invalid("missing_messages", format!("messages: {what}"));
-    let messages = fields.take_objects("messages", place)?;
+    let messages = fields.take("messages").map(|raw| json::objects(raw, place)).transpose()?;
     let messages = messages.ok_or_else(|| missing("expected a list with at least one message"))?;
     if messages.is_empty() {
         return Err(missing("the list is empty; send at least one message"));
@@ -76,7 +73,7 @@ fn read_message(
     let raw = fields.take("content").ok_or_else(|| inner.expected("string or list"))?;
     let mut parts = content::read(raw, role, inner, unplaced)?;
     for (at, part) in parts.iter_mut().enumerate() {
-        part.place = Some(if json::is_string(raw) { inner } else { inner.index(at) }.to_string().into());
+        part.place = Some(if raw.is_string() { inner } else { inner.index(at) }.to_string().into());
     }
     let mut turns: Vec<Message> = Vec::new();
     for part in parts {

@@ -114,7 +114,7 @@ fn arguments(request: &mut Request) {
         if let Content::ToolCall(ToolCall { arguments, kind: CallKind::Function, .. }) = &mut part.content
             && arguments.trim().is_empty()
         {
-            *arguments = "{}".to_owned();
+            *arguments = "{}".into();
         }
     }
 }
