@@ -3,10 +3,15 @@
 //! cost until there is one.
 
 mod escapes;
+mod quoted;
 mod scan;
 mod tree;
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    fmt::{self, Write},
+};
 
 use serde::{Deserialize, Deserializer, de::Visitor};
 
@@ -34,6 +39,22 @@ impl<'p> Place<'p> {
         Place::Index(self, index)
     }
 
+    fn write(&self, out: &mut impl Write) -> fmt::Result {
+        match self {
+            Place::Root => out.write_str("body"),
+            Place::Field(Place::Root, name) => out.write_str(name),
+            Place::Field(parent, name) => {
+                parent.write(out)?;
+                out.write_char('.')?;
+                out.write_str(name)
+            }
+            Place::Index(parent, index) => {
+                parent.write(out)?;
+                write!(out, "[{index}]")
+            }
+        }
+    }
+
     /// A 400 that says what should stand here.
     pub fn expected(&self, what: &str) -> ApiError {
         ApiError::invalid("invalid_value", format!("{self}: expected {what}"))
@@ -42,12 +63,17 @@ impl<'p> Place<'p> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Root => f.write_str("body"),
-            Place::Field(Place::Root, name) => f.write_str(name),
-            Place::Field(parent, name) => write!(f, "{parent}.{name}"),
-            Place::Index(parent, index) => write!(f, "{parent}[{index}]"),
-        }
+        self.write(f)
+    }
+}
+
+/// Every call of a conversation has one: they are written without the machinery of formatting.
+impl From<Place<'_>> for Box<str> {
+    fn from(place: Place<'_>) -> Self {
+        let mut text = String::with_capacity(64);
+        let written = place.write(&mut text);
+        debug_assert!(written.is_ok(), "writing to a string does not fail");
+        text.into()
     }
 }
 
@@ -142,6 +168,11 @@ pub fn value(body: &[u8]) -> Result<serde_json::Value, ApiError> {
 
 pub(crate) fn string(found: Found<'_>, place: Place<'_>) -> Result<String, ApiError> {
     found.unquoted().map(Cow::into_owned).ok_or_else(|| place.expected("string"))
+}
+
+/// A string that is only looked at.
+pub(crate) fn word<'t>(found: Found<'t>, place: Place<'_>) -> Result<Cow<'t, str>, ApiError> {
+    found.unquoted().ok_or_else(|| place.expected("string"))
 }
 
 /// A string that may be long: it is not copied.

@@ -21,7 +21,7 @@ enum Said {
         /// Where in it the JSON string stands, with its quotes.
         at: Range<usize>,
         chars: usize,
-        /// What it says, once that was asked for.
+        /// What it says where it holds escapes, once that was asked for.
         plain: OnceLock<String>,
     },
 }
@@ -33,7 +33,7 @@ impl Text {
     }
 
     /// How many characters it has.
-    pub fn chars_count(&self) -> usize {
+    pub fn char_count(&self) -> usize {
         match &self.0 {
             Said::Plain(text) => text.chars().count(),
             Said::Written { chars, .. } => *chars,
@@ -51,7 +51,11 @@ impl Text {
         match &self.0 {
             Said::Plain(text) => text,
             Said::Written { body, at, plain, .. } => {
-                plain.get_or_init(|| json::unescaped(&body[at.start + 1..at.end - 1]))
+                let written = &body[at.start + 1..at.end - 1];
+                if !written.contains('\\') {
+                    return written;
+                }
+                plain.get_or_init(|| json::unescaped(written))
             }
         }
     }
@@ -65,7 +69,9 @@ impl Text {
     pub fn into_string(self) -> String {
         match self.0 {
             Said::Plain(text) => text,
-            Said::Written { .. } => self.as_str().to_owned(),
+            Said::Written { body, at, plain, .. } => {
+                plain.into_inner().unwrap_or_else(|| json::unescaped(&body[at.start + 1..at.end - 1]))
+            }
         }
     }
 }
@@ -125,5 +131,28 @@ impl fmt::Debug for Text {
 impl serde::Serialize for Text {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+
+    #[test]
+    fn what_was_written_is_what_it_says() {
+        for (written, said) in
+            [(r#""""#, ""), (r#""plain 北""#, "plain 北"), (r#""a\n\"b\" \ud83c\udf0d\\""#, "a\n\"b\" 🌍\\")]
+        {
+            let json = Json::of(written.to_owned()).unwrap();
+            let mut text = json.root().text().unwrap();
+            assert_eq!((text.char_count(), text.is_empty()), (said.chars().count(), said.is_empty()));
+            assert_eq!(text, said);
+            assert_eq!(text.clone().into_string(), said);
+            text.push_str("…");
+            assert_eq!(text.into_string(), format!("{said}…"));
+            assert_eq!(json.root().text().unwrap().into_string(), said);
+        }
+        assert!(Json::of("5".to_owned()).unwrap().root().text().is_none());
     }
 }

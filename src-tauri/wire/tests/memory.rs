@@ -96,7 +96,7 @@ fn a_large_body_is_gone_over_once_and_copied_when_it_goes_on() {
         let decoded = bodies(measure(|| request = format(dialect).decode(&json, &route).unwrap()));
         let relayed = bodies(measure(|| drop(format(dialect).relay(&json, &request, &target))));
         let encoded = bodies(measure(|| drop(format(dialect).encode_request(&request, &target))));
-        assert!(gone_over < 0.1, "{dialect:?}: {gone_over} bodies to go over one");
+        assert!(gone_over < 0.2, "{dialect:?}: {gone_over} bodies to go over one");
         assert!(decoded < 0.6, "{dialect:?}: {decoded} bodies to read one");
         // Edited in place: one copy.
         assert!(relayed < 1.1, "{dialect:?}: {relayed} bodies to relay one");

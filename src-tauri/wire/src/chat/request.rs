@@ -59,7 +59,7 @@ fn legacy(place: &Place<'_>, instead: &str) -> ApiError {
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let Some(messages) = fields.take("messages").map(|raw| json::objects(raw, place)).transpose()? else {
+    let Some(messages) = fields.take("messages").map(|raw| json::list(raw, place)).transpose()? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "messages: expected a list with at least one message",
@@ -73,8 +73,10 @@ fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), A
     }
     request.messages.reserve_exact(messages.len());
     let mut ids = Matcher::default();
-    for (index, fields) in messages.into_iter().enumerate() {
-        let message = read_message(fields, place.index(index), &mut ids, &mut request.extra)?;
+    for (index, found) in messages.into_iter().enumerate() {
+        let place = place.index(index);
+        let fields = Object::read(found, place)?;
+        let message = read_message(fields, place, &mut ids, &mut request.extra)?;
         request.messages.push(message);
     }
     Ok(())
@@ -173,8 +175,8 @@ fn custom_results(request: &mut Request) {
 fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError> {
     let place = place.field("role");
     let expected = || place.expected("system, developer, user, assistant or tool");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
-    match role.as_str() {
+    let role = json::word(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
+    match &*role {
         "system" => Ok(Role::System),
         "developer" => Ok(Role::Developer),
         "user" => Ok(Role::User),

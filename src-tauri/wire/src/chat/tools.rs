@@ -49,7 +49,8 @@ pub(super) fn read_calls(
 fn call(raw: Found<'_>, place: Place<'_>, ids: &mut Matcher) -> Result<ToolCall, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let id = optional(&mut fields, "id", place)?;
-    let is_custom = optional(&mut fields, "type", place)?.as_deref() == Some("custom");
+    let kind = fields.take("type").map(|raw| json::word(raw, place.field("type"))).transpose()?;
+    let is_custom = kind.as_deref() == Some("custom");
     let (field, arguments, kind) = if is_custom {
         ("custom", "input", CallKind::Custom)
     } else {

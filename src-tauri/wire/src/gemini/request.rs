@@ -59,7 +59,7 @@ fn system(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError
 
 fn contents(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("contents");
-    let Some(contents) = fields.take("contents").map(|raw| json::objects(raw, place)).transpose()? else {
+    let Some(contents) = fields.take("contents").map(|raw| json::list(raw, place)).transpose()? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "contents: expected a list with at least one content",
@@ -72,8 +72,10 @@ fn contents(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErr
         ));
     }
     let mut ids = Matcher::default();
-    for (index, content) in contents.into_iter().enumerate() {
-        request.messages.extend(content::turns(content, place.index(index), None, &mut ids)?);
+    for (index, found) in contents.into_iter().enumerate() {
+        let place = place.index(index);
+        let turns = content::turns(Object::read(found, place)?, place, None, &mut ids)?;
+        request.messages.extend(turns);
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! JSON text gone over once: that it is JSON, and where its values stand.
 
+use super::quoted;
+
 /// Where a value stands. The nodes of a body are in its order: a container's own are right behind it, an object's in
 /// pairs of key and value.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +100,7 @@ impl Scan<'_> {
 
     /// The rest of a string.
     fn string(&mut self, start: usize) -> Option<()> {
-        let (end, folded) = string_end(self.bytes, self.at)?;
+        let (end, folded) = quoted::end(self.bytes, self.at)?;
         self.at = end;
         self.push(start, folded);
         Some(())
@@ -142,55 +144,6 @@ impl Scan<'_> {
 /// A place within the text, whose length is a `u32`.
 fn place(at: usize) -> u32 {
     at as u32
-}
-
-/// Past the quote that ends the string whose text begins at `at`, and how many characters of it escapes fold away.
-fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
-    let mut folded = 0;
-    loop {
-        while let Some(eight) = bytes.get(at..at + 8) {
-            match first_special(eight.try_into().ok()?) {
-                Some(special) => {
-                    at += special;
-                    break;
-                }
-                None => at += 8,
-            }
-        }
-        match *bytes.get(at)? {
-            b'"' => return Some((at + 1, folded)),
-            b'\\' => {
-                let written = match bytes.get(at + 1)? {
-                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-                    b'u' => {
-                        let code = bytes.get(at + 2..at + 6)?;
-                        code.iter().all(u8::is_ascii_hexdigit).then_some(6)?
-                    }
-                    _ => return None,
-                };
-                // The second half of a pair is of the character before it.
-                let is_second = written == 6
-                    && bytes[at + 2].eq_ignore_ascii_case(&b'd')
-                    && matches!(bytes[at + 3], b'c'..=b'f' | b'C'..=b'F');
-                folded += written - usize::from(!is_second);
-                at += written;
-            }
-            control if control < b' ' => return None,
-            _ => at += 1,
-        }
-    }
-}
-
-/// Where the first of eight bytes stands that is a quote, a backslash or a control character.
-fn first_special(eight: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    let bytes = u64::from_le_bytes(eight);
-    // The high bit of each byte below `limit`. What borrows makes of those after the first does not matter.
-    let below = |bytes: u64, limit: u64| bytes.wrapping_sub(ONES * limit) & !bytes & HIGH;
-    let is = |byte: u8| below(bytes ^ (ONES * u64::from(byte)), 1);
-    let found = is(b'"') | is(b'\\') | below(bytes, 0x20);
-    (found != 0).then_some(found.trailing_zeros() as usize / 8)
 }
 
 /// Past the number that begins at `at`.
@@ -254,9 +207,13 @@ mod tests {
             r#""\u0041é\u5317\\u0041""#,
             r#""a \uD83C\uDF0D pair, \ud83c\udf0d twice""#,
         ] {
-            let plain: String = serde_json::from_str(text).unwrap();
-            let folded = scan(text).unwrap()[0].folded as usize;
-            assert_eq!(text.chars().count() - 2 - folded, plain.chars().count(), "{text}");
+            // Wherever a block of it ends.
+            for before in 0..130 {
+                let text = format!("\"{}{}", " ".repeat(before), &text[1..]);
+                let plain: String = serde_json::from_str(&text).unwrap();
+                let folded = scan(&text).unwrap()[0].folded as usize;
+                assert_eq!(text.chars().count() - 2 - folded, plain.chars().count(), "{text}");
+            }
         }
     }
 
@@ -302,7 +259,9 @@ mod tests {
             "\"a\":",
             "{\"a\":1}",
             "[1,2]",
-            "eight bytes and more",
+            "as many as sixty-four bytes, which is what is looked at at once: s",
+            "\\\\",
+            "\\\\\\\"",
             "\"k\":[",
             "{}",
             "[]",

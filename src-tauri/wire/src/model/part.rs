@@ -149,8 +149,8 @@ impl Part {
     }
 
     /// The same part, standing where `place` says in the caller's words.
-    pub fn at(mut self, place: impl fmt::Display) -> Self {
-        self.place = Some(place.to_string().into());
+    pub fn at(mut self, place: impl Into<Box<str>>) -> Self {
+        self.place = Some(place.into());
         self
     }
 }

@@ -76,7 +76,7 @@ fn is_base64(text: &str) -> bool {
 fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError> {
     let place = place.field("role");
     let expected = || place.expected("system, user, assistant or tool");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
+    let role = json::word(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
     match role.to_ascii_lowercase().as_str() {
         "system" => Ok(Role::System),
         "developer" => Ok(Role::Developer),

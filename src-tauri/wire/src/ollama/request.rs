@@ -79,15 +79,16 @@ fn read_prompt(fields: &mut Object<'_>, request: &mut Request) -> Result<(), Api
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let messages = fields.take("messages").map(|raw| json::objects(raw, place)).transpose()?;
+    let messages = fields.take("messages").map(|raw| json::list(raw, place)).transpose()?;
     let messages = messages.unwrap_or_default();
     if messages.is_empty() {
         return Err(ApiError::invalid(NOTHING_ASKED, "messages: expected a list with at least one message"));
     }
     request.messages.reserve_exact(messages.len());
     let mut ids = Matcher::default();
-    for (index, fields) in messages.into_iter().enumerate() {
-        request.messages.push(message::read(fields, place.index(index), &mut ids)?);
+    for (index, found) in messages.into_iter().enumerate() {
+        let place = place.index(index);
+        request.messages.push(message::read(Object::read(found, place)?, place, &mut ids)?);
     }
     Ok(())
 }

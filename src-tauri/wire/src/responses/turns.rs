@@ -51,8 +51,8 @@ fn read_item(
 fn message(mut fields: Object<'_>, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
     let role_place = place.field("role");
     let expected = || role_place.expected("system, developer, user or assistant");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, role_place).map_err(|_| expected())?;
-    let role = match role.as_str() {
+    let role = json::word(fields.take("role").ok_or_else(expected)?, role_place).map_err(|_| expected())?;
+    let role = match &*role {
         "system" => Role::System,
         "developer" => Role::Developer,
         "user" => Role::User,
