@@ -294,7 +294,7 @@ export class Fixture implements Host {
   private agents(sessions: number): void {
     const agents = collection('agents', 'Coding agents.', ['glm-5', 'qwen3-coder', 'kimi-k2', 'llama-small']);
     this.collections.push({ ...agents, reply: 'route', shape: 'code', shadow: 2, shadow_share: 0.25 });
-    for (const m of this.models) if (m.alias !== 'llama-small') m.facts = { ...m.facts, tools: true };
+    for (const m of this.models) if (m.alias !== 'llama-small') m.known = { ...m.known, tools: true };
     for (let i = sessions; i > 0; i--) {
       const at = new Date(Date.now() - i * 1_000_000).toISOString();
       const other = { client: 'codex_exec', title: 'Why does the cache return a stale value?' };

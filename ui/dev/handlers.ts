@@ -4,6 +4,7 @@ import { controlError } from '../src/host/host';
 import { spansOf } from '../src/text/find';
 import type { Fixture } from './fixture';
 import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
+import { sheet } from './sheet';
 
 type Handlers = { [K in keyof Commands]: (args: Commands[K]['args']) => Commands[K]['result'] };
 
@@ -75,6 +76,7 @@ export const handlers = (on: Fixture): Handlers => ({
     e.base = a.base;
     e.api = a.api ?? e.api;
     e.key_env = a.key_env;
+    e.limits = a.limits ?? e.limits;
     if (a.key_env) e.key = { source: 'environment', hint: '••••2b1c', variable: a.key_env };
     on.changed();
     return e;
@@ -166,6 +168,11 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return {};
   },
+  model: ({ name }) => {
+    const found = on.models.find((m) => m.alias === name);
+    if (!found) throw controlError('not_found', `There is no model "${name}".`);
+    return sheet(found);
+  },
   save_model: ({ alias, ...named }) => {
     const model = known(on, alias);
     // An absent field stays as it is.
@@ -186,6 +193,11 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  limits: () => ({ connections: [], cooling: [] }),
+  clear_cooldown: (a) => {
+    throw controlError('not_found', `Nothing is cooling down under "${a.name}".`);
+  },
+  spend: () => ({ since: new Date(Date.now() - 30 * 86_400_000).toISOString(), rows: [] }),
   save_collection: (a) => {
     const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
     if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');

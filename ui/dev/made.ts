@@ -71,7 +71,8 @@ export function model(alias: string, endpoint: string, served: string, role: Mod
     served,
     role,
     ad_hoc: false,
-    facts: endpoint === 'practice' ? {} : { context_window: 131072 },
+    facts: {},
+    known: endpoint === 'practice' ? {} : { context_window: 131072 },
     options: {},
     retired: null,
     practice: endpoint === 'practice',
@@ -148,6 +149,13 @@ const PRESET: [id: string, title: string, apis: Api[], base: string, key_page: s
     'https://console.anthropic.com/settings/keys',
   ],
   ['openrouter', 'OpenRouter', ['chat'], 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys'],
+  [
+    'azure',
+    'Azure OpenAI',
+    ['chat', 'responses'],
+    'https://{resource}.openai.azure.com/openai/v1',
+    'https://portal.azure.com',
+  ],
   ['ollama', 'Ollama', ['ollama'], 'http://127.0.0.1:11434', ''],
 ];
 export const PRESETS: PresetView[] = PRESET.map(([id, title, apis, base, key_page]) => ({
@@ -158,6 +166,7 @@ export const PRESETS: PresetView[] = PRESET.map(([id, title, apis, base, key_pag
   kind: id === 'ollama' ? 'local' : 'provider',
   key_page,
   needs_key: id !== 'ollama',
+  needs_resource: base.includes('{resource}'),
 }));
 
 export const PROMPTS = [

@@ -83,6 +83,7 @@ export function turn(conversation: string, n: number, over: Partial<TurnView> = 
     endpoint: 'groq',
     served: 'qwen/qwen3-coder',
     served_as: null,
+    swapped: false,
     api: 'anthropic',
     member_api: 'chat',
     status: 'ok',

@@ -213,5 +213,6 @@ mod tests {
         let fields = serde_json::to_value(&all).expect("json");
         let names: BTreeSet<_> = fields.as_object().expect("an object").keys().map(String::as_str).collect();
         assert_eq!(sources.keys().copied().collect::<BTreeSet<_>>(), names);
+        assert_eq!(BTreeSet::from(Facts::NAMES), names);
     }
 }

@@ -137,6 +137,19 @@ pub struct Price {
 }
 
 impl Facts {
+    /// The names of all facts, as they are shown.
+    pub const NAMES: [&str; 9] = [
+        "context_window",
+        "max_output",
+        "tools",
+        "vision",
+        "reasoning",
+        "structured_output",
+        "pdf",
+        "audio",
+        "price",
+    ];
+
     pub fn is_empty(&self) -> bool {
         *self == Facts::default()
     }

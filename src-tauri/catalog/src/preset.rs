@@ -82,13 +82,27 @@ pub fn models_url(api: Dialect, base: &str) -> String {
     }
 }
 
-/// How the endpoint's key is sent: as its provider wants it, else as its API says.
+/// How the endpoint's key is sent: as its provider wants it, else as its API says. Asked on every call, so no URL is
+/// read where no provider with a way of its own can be meant.
 pub fn auth(endpoint: &Endpoint) -> Auth {
+    static OWN: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let own = presets().iter().filter(|preset| preset.auth.is_some());
+        own.flat_map(Preset::places).map(|(host, _)| host.trim_start_matches('*').to_owned()).collect()
+    });
+    if !OWN.iter().any(|host| holds(&endpoint.base, host)) {
+        return wire::format(endpoint.api).auth();
+    }
     match preset_of(&endpoint.base).and_then(|preset| preset.auth.as_ref()) {
         Some(AuthStyle::Bearer) => Auth::Bearer,
         Some(AuthStyle::Header(name)) => Auth::Header(name),
         None => wire::format(endpoint.api).auth(),
     }
+}
+
+/// Whether `part` is in `text`, whatever their letters' case.
+fn holds(text: &str, part: &str) -> bool {
+    let mut places = text.as_bytes().windows(part.len().max(1));
+    places.any(|place| place.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 /// The known provider that serves this base: by host and port, since one host has several paths.

@@ -85,6 +85,14 @@ pub enum Command {
     /// Named groups of models
     #[command(subcommand)]
     Collection(Collection),
+    /// Show how much may be sent and how much was, what providers say of quotas, and what is cooling down
+    #[command(args_conflicts_with_subcommands = true)]
+    Limits {
+        #[command(subcommand)]
+        command: Option<Limits>,
+    },
+    /// Show what calls to providers took: tokens, and dollars where the price is known
+    Spend(Spend),
     /// How many models a panel has, and how long things are waited for and kept
     #[command(subcommand)]
     Settings(Settings),

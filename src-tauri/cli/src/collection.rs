@@ -1,7 +1,7 @@
 //! `bench collection`: named groups of models.
 
 use control::Remote;
-use control::dto::{CollectionView, Name, Nothing, SaveCollection as Saved};
+use control::dto::{Budget, CollectionView, Name, Nothing, Period, SaveCollection as Saved};
 
 use crate::args::{Collection, Common, SaveCollection};
 use crate::consent::consent;
@@ -67,7 +67,27 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         shadow: args.shadow,
         shadow_share: args.shadow_share,
         shadow_tokens: args.shadow_tokens,
+        budget: budget(args),
+        no_budget: args.no_budget,
     }
+}
+
+fn budget(args: &SaveCollection) -> Option<Budget> {
+    let per = match args.per.as_deref()? {
+        "day" => Period::Day,
+        _ => Period::Month,
+    };
+    Some(Budget { tokens: args.budget_tokens, dollars: args.budget_dollars, per })
+}
+
+/// `50000 tokens and $2.50 a day`; nothing where there is none.
+fn budget_in_words(collection: &CollectionView) -> String {
+    let Some(Budget { tokens, dollars, per }) = &collection.budget else { return String::new() };
+    let tokens = tokens.map(|tokens| format!("{tokens} tokens"));
+    let dollars = dollars.map(|dollars| format!("${dollars:.2}"));
+    let most: Vec<String> = tokens.into_iter().chain(dollars).collect();
+    let per = if *per == Period::Day { "day" } else { "month" };
+    format!("{} a {per}", most.join(" and "))
 }
 
 /// Everything about one of them.
@@ -90,6 +110,7 @@ fn shown(collection: &CollectionView) -> Table {
         ("reply", collection.reply.clone()),
         ("merger", or(collection.merger.as_deref().unwrap_or_default(), by_record)),
         ("shadows", shadows(collection)),
+        ("budget", budget_in_words(collection)),
         ("shape", or(&collection.shape, "automatic")),
         ("when too large", collection.when_too_large.clone()),
         ("tags", collection.tags.join(", ")),
@@ -153,6 +174,7 @@ mod tests {
             shadow: 0,
             shadow_share: 1.0,
             shadow_tokens: 0,
+            budget: None,
             practice: false,
         };
         let args = SaveCollection {
@@ -167,6 +189,10 @@ mod tests {
             shadow: Some(2),
             shadow_share: None,
             shadow_tokens: Some(50_000),
+            budget_tokens: Some(9_000),
+            budget_dollars: None,
+            per: Some("day".to_owned()),
+            no_budget: false,
         };
         let saved = changed(&args, Some(&old));
         assert_eq!(saved.was.as_deref(), Some("core"));
@@ -196,6 +222,7 @@ mod tests {
             shadow: 0,
             shadow_share: 1.0,
             shadow_tokens: 0,
+            budget: None,
             practice: false,
         };
         expect![[r#"

@@ -190,7 +190,7 @@ fn turn_shown(turn: &TurnView, out: Out) -> Painted {
         api => format!("{}, translated to {api}", turn.api),
     };
     let served = match &turn.served_as {
-        Some(said) if *said != turn.served => format!("{}, answered as {said}", turn.served),
+        Some(said) if turn.swapped => format!("{}, answered as {said}", turn.served),
         _ => turn.served.clone(),
     };
     let first = turn.first_token_s.map_or_else(String::new, |seconds| format!("{seconds:.1} s"));

@@ -5,9 +5,10 @@ use control::dto::{
     Api, EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, PresetView, SaveEndpoint, SetKey,
 };
 
-use crate::args::{AddEndpoint, Common, Endpoint, Key, KeyFrom};
+use crate::args::{AddEndpoint, Common, Endpoint, Key, KeyFrom, SetEndpoint};
 use crate::consent::{consent, secret};
 use crate::failure::Failure;
+use crate::limits;
 use crate::model::listed;
 use crate::out::Out;
 use crate::paint::Look;
@@ -21,6 +22,7 @@ pub async fn endpoint(at: &Reached, common: &Common, command: &Endpoint, out: Ou
     match command {
         Endpoint::List => list(remote, out).await,
         Endpoint::Add(args) => add(at, args, out).await,
+        Endpoint::Set(args) => set(remote, args, out).await,
         Endpoint::Test { name } => {
             unlock(at, Use::Call(std::slice::from_ref(name)), out).await?;
             let models = test(remote, name, out).await?;
@@ -67,7 +69,7 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
         (None, Some(id)) => {
             let preset = preset(remote, id).await?;
             let api = api_of(&preset, args.api)?;
-            (preset.base, api, preset.needs_key)
+            (based(&preset, args.resource.as_deref())?, api, preset.needs_key)
         }
         (None, None) => return Err(Failure::Usage("give --base or --preset".to_owned())),
     };
@@ -87,6 +89,7 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
             key,
             new: true,
             allow_plain_http: args.allow_plain_http,
+            limits: Some(limits::changed(Default::default(), &args.limits)?),
         })
         .await?;
     tell(out, &saved)?;
@@ -100,11 +103,54 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
     }
 }
 
+async fn set(remote: &Remote, args: &SetEndpoint, out: Out) -> Result<(), Failure> {
+    let old = known(remote, &args.name).await?;
+    let saved = remote
+        .save_endpoint(SaveEndpoint {
+            name: old.name,
+            base: old.base,
+            api: None,
+            key_env: old.key_env,
+            key: None,
+            new: false,
+            // The base stays as it was agreed to.
+            allow_plain_http: true,
+            limits: Some(limits::changed(old.limits, &args.limits)?),
+        })
+        .await?;
+    tell(out, &saved)
+}
+
+async fn known(remote: &Remote, name: &str) -> Result<EndpointView, Failure> {
+    let endpoints = remote.setup(Nothing {}).await?.endpoints;
+    let found = endpoints.into_iter().find(|endpoint| endpoint.name == name);
+    found.ok_or_else(|| Failure::refused(format!("there is no endpoint {name}")))
+}
+
 async fn preset(remote: &Remote, id: &str) -> Result<PresetView, Failure> {
     let presets = remote.presets(Nothing {}).await?;
     let known: Vec<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
     let unknown = format!("--preset {id}: not known; there are {}", known.join(", "));
     presets.into_iter().find(|preset| preset.id == id).ok_or(Failure::Usage(unknown))
+}
+
+/// A preset's base, with the owner's name for it where it has a place for one.
+fn based(preset: &PresetView, resource: Option<&str>) -> Result<String, Failure> {
+    match (preset.needs_resource, resource.map(str::trim)) {
+        (false, None) => Ok(preset.base.clone()),
+        (false, Some(_)) => Err(Failure::Usage(format!("--resource: {} has none", preset.title))),
+        (true, Some(name)) if is_host_label(name) => Ok(preset.base.replace("{resource}", name)),
+        (true, Some(_)) => Err(Failure::Usage("--resource: letters, digits and - only".to_owned())),
+        (true, None) => Err(Failure::Usage(format!(
+            "{} is at an address of your own: give the name in it, --resource NAME ({})",
+            preset.title, preset.base
+        ))),
+    }
+}
+
+fn is_host_label(name: &str) -> bool {
+    let inner = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    inner && (1..=63).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 /// The API a preset is asked in: the wanted one, if it is spoken at the preset's base, else its own.
@@ -148,10 +194,7 @@ async fn key(at: &Reached, args: &Key, out: Out) -> Result<(), Failure> {
     let saved = if args.remove {
         remote.delete_key(Name { name }).await?
     } else if let Some(variable) = &args.key.key_env {
-        let endpoints = remote.setup(Nothing {}).await?.endpoints;
-        let Some(old) = endpoints.into_iter().find(|endpoint| endpoint.name == name) else {
-            return Err(Failure::refused(format!("there is no endpoint {name}")));
-        };
+        let old = known(remote, &name).await?;
         let changed = SaveEndpoint {
             name,
             base: old.base,
@@ -161,6 +204,7 @@ async fn key(at: &Reached, args: &Key, out: Out) -> Result<(), Failure> {
             new: false,
             // The base stays as it was agreed to.
             allow_plain_http: true,
+            limits: None,
         };
         remote.save_endpoint(changed).await?
     } else {
@@ -180,12 +224,19 @@ fn tell(out: Out, endpoint: &EndpointView) -> Result<(), Failure> {
         return Ok(out.json(endpoint)?);
     }
     let models = counted(endpoint.models, "model");
+    let rules: Vec<String> = endpoint
+        .limits
+        .named()
+        .iter()
+        .filter_map(|(name, count)| count.map(|count| format!(", {name} {count}")))
+        .collect();
     Ok(out.line(&format!(
-        "{}: {} ({}), key {}, {models}",
+        "{}: {} ({}), key {}, {models}{}",
         endpoint.name,
         endpoint.base,
         endpoint.api.name(),
-        key_in_words(&endpoint.key)
+        key_in_words(&endpoint.key),
+        rules.concat()
     ))?)
 }
 

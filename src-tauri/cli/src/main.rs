@@ -12,6 +12,7 @@ mod conversation;
 mod endpoint;
 mod failure;
 mod fields;
+mod limits;
 mod log;
 mod model;
 mod out;
@@ -22,6 +23,8 @@ mod reach;
 mod serve;
 mod settings;
 mod setup;
+mod sheet;
+mod spend;
 mod status;
 mod table;
 mod vault;
@@ -98,6 +101,12 @@ async fn command(cli: &Cli, out: Out) -> Result<(), Failure> {
         Command::Collection(command) => {
             with_gateway(common, async |at| collection::collection(&at.remote, common, command, out).await)
                 .await
+        }
+        Command::Limits { command } => {
+            with_gateway(common, async |at| limits::limits(&at.remote, command.as_ref(), out).await).await
+        }
+        Command::Spend(args) => {
+            with_gateway(common, async |at| spend::spend(&at.remote, args, out).await).await
         }
         Command::Settings(command) => {
             with_gateway(common, async |at| settings::settings(&at.remote, command, out).await).await

@@ -14,6 +14,7 @@ use crate::fields;
 use crate::out::Out;
 use crate::paint::{Look, Painted};
 use crate::reach::Reached;
+use crate::sheet::show;
 use crate::table::Table;
 use crate::vault::{Use, unlock};
 
@@ -21,6 +22,7 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
     let remote = &at.remote;
     match command {
         Model::List => list(&remote.setup(Nothing {}).await?.models, out),
+        Model::Show { alias } => show(&remote.model(Name { name: alias.clone() }).await?, out),
         Model::Add { endpoint, models } if models.is_empty() => offered(at, endpoint, out).await,
         Model::Add { endpoint, models } => {
             let listed = if models.iter().all(|model| model.contains('=')) {
@@ -124,7 +126,7 @@ fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
         let ad_hoc = if model.ad_hoc { ", ad hoc" } else { "" };
         let known = match &model.retired {
             Some(retired) => (format!("retired {}: {}", retired.date(), retired.why), Look::Bad),
-            None => (fields::listed(&fields::of(&model.facts)?), Look::Plain),
+            None => (fields::listed(&fields::of(&model.known)?), Look::Plain),
         };
         table.row([
             (model.alias.clone(), Look::Plain),

@@ -29,11 +29,20 @@ commands! {
     register_models(RegisterModels) -> Vec<ModelView>;
     /// Refused while it is a member of a collection. Its record stays.
     unregister_model(Name) -> Nothing;
+    /// A registered model, and of each fact what holds and who says what.
+    model(Name) -> ModelSheet;
     /// Role, ad hoc, facts and options of a registered model; what is absent stays.
     save_model(SaveModel) -> ModelView;
     /// From now on it is never called; its record and its seats in collections stay.
     retire_model(RetireModel) -> ModelView;
     restore_model(Name) -> ModelView;
+    /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.
+    limits(Nothing) -> LimitsView;
+    /// Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name).
+    clear_cooldown(Name) -> Nothing;
+    /// What calls took, the dearest first.
+    spend(SpendQuery) -> Spend;
+
     save_collection(SaveCollection) -> CollectionView;
     delete_collection(Name) -> Nothing;
     save_settings(Settings) -> Settings;

@@ -1,12 +1,19 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
+mod collections;
+mod limits;
+
 use catalog::{EndpointKind, Facts, ModelRole, Retired};
 use gateway::view::{Alert, ConversationView, PanelView, Recording, TurnView};
 use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use crate::api::Api;
+pub use self::{collections::*, limits::*};
+pub use crate::{
+    api::Api,
+    sheet::{FactSource, FactTold, FactView, ModelSheet},
+};
 
 /// No arguments.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
@@ -85,6 +92,10 @@ pub struct EndpointView {
     pub key: KeyView,
     pub key_env: Option<String>,
     pub practice: bool,
+    /// What may be sent to it; absent where it has no limits of its own.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    #[ts(optional, as = "Option<Limits>")]
+    pub limits: Limits,
     /// Registered models.
     pub models: u32,
     /// The standing alert's message (a refused key), if any.
@@ -117,7 +128,10 @@ pub struct ModelView {
     pub served: String,
     pub role: ModelRole,
     pub ad_hoc: bool,
+    /// The owner's own.
     pub facts: Facts,
+    /// What holds, whoever says it.
+    pub known: Facts,
     /// What goes into the body of every request to it: `max_tokens`, `temperature`, …
     #[ts(type = "Record<string, unknown>")]
     pub options: serde_json::Map<String, serde_json::Value>,
@@ -128,36 +142,18 @@ pub struct ModelView {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct CollectionView {
-    pub name: String,
-    pub description: String,
-    pub tags: Vec<String>,
-    pub members: Vec<String>,
-    pub shape: String,
-    pub reply: String,
-    pub merger: Option<String>,
-    pub when_too_large: String,
-    /// Other members that a routed turn is also put to: 0 is none.
-    pub shadow: u32,
-    /// 0–1
-    pub shadow_share: f64,
-    /// Tokens a day; 0 is no limit.
-    #[ts(type = "number")]
-    pub shadow_tokens: u64,
-    /// Every member is a practice model.
-    pub practice: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct PresetView {
     pub id: String,
     pub title: String,
+    /// With `{resource}` where `needs_resource`.
     pub base: String,
     /// What it can be asked in at that base, its native API first.
     pub apis: Vec<Api>,
     pub kind: EndpointKind,
     pub key_page: String,
     pub needs_key: bool,
+    /// Its base has a place for a name of the owner's own, `{resource}`.
+    pub needs_resource: bool,
 }
 
 /// What first run can offer.
@@ -201,6 +197,10 @@ pub struct SaveEndpoint {
     pub new: bool,
     /// Plain http to another machine needs the owner's consent.
     pub allow_plain_http: bool,
+    /// All of them; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub limits: Option<Limits>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -267,39 +267,6 @@ pub struct RetireModel {
     pub alias: String,
     /// One line; it is told where the model would have sat.
     pub why: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct SaveCollection {
-    /// The collection being edited; `null` makes a new one.
-    pub was: Option<String>,
-    pub name: String,
-    pub description: String,
-    pub tags: Vec<String>,
-    pub members: Vec<String>,
-    /// Empty is automatic.
-    pub shape: String,
-    pub when_too_large: String,
-    /// `all`, `merged`, `route`; absent keeps what is there.
-    #[serde(default)]
-    #[ts(optional)]
-    pub reply: Option<String>,
-    /// An alias, or empty for none; absent keeps what is there.
-    #[serde(default)]
-    #[ts(optional)]
-    pub merger: Option<String>,
-    /// 0 to 3; absent keeps what is there.
-    #[serde(default)]
-    #[ts(optional)]
-    pub shadow: Option<u32>,
-    /// 0–1; absent keeps what is there.
-    #[serde(default)]
-    #[ts(optional)]
-    pub shadow_share: Option<f64>,
-    /// Tokens a day, 0 for no limit; absent keeps what is there.
-    #[serde(default)]
-    #[ts(optional, type = "number")]
-    pub shadow_tokens: Option<u64>,
 }
 
 /// A panel as it would be seated now: of a collection, or of one being edited.

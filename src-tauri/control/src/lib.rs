@@ -3,6 +3,7 @@
 //! [`Control::call`] is the whole API in the gateway's process; [`http`] serves it to other processes, and
 //! [`Remote`] is their half.
 
+mod sheet;
 #[macro_use]
 mod table;
 mod act;

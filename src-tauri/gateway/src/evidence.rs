@@ -107,6 +107,9 @@ impl Gateway {
         if self.known().is_unlisted(model, snapshot) {
             return Some(Unavailable::Unlisted);
         }
+        if snapshot.roster.get(&model.alias).is_some_and(|it| self.is_over_limit(it, now_ms)) {
+            return Some(Unavailable::OverLimit);
+        }
         let endpoint = snapshot.endpoint(&model.endpoint)?;
         let wants_key = matches!(endpoint.kind(), EndpointKind::Provider | EndpointKind::Aggregator);
         let refused = self.live().is_raised(AlertKind::KeyRefused, &endpoint.name);
@@ -118,17 +121,25 @@ impl Gateway {
         self.known().cooldowns().cooling(&it.model, &it.connection, now_ms)
     }
 
-    /// What a call's end says of its model's limits.
+    /// What a call's end says of its model's limits: its rate, and its window.
     pub(crate) fn note_limits(&self, it: &Registered, error: Option<&UpstreamError>) {
+        if let Some(window) = error.and_then(UpstreamError::context_window) {
+            self.learn_window(it, window);
+        }
         let mut cooldowns = self.known().cooldowns();
-        match error {
+        let changed = match error {
             None => cooldowns.succeeded(&it.model, &it.connection),
             Some(error) if error.class == Class::Capacity && is_limit(error) => {
                 let stated =
                     error.retry_after.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
                 cooldowns.limited(&it.model, &it.connection, reach(error), stated, self.clock().now_ms());
+                true
             }
-            Some(_) => {}
+            Some(_) => false,
+        };
+        drop(cooldowns);
+        if changed {
+            self.cooldowns_changed();
         }
     }
 }

@@ -20,10 +20,12 @@ use crate::{
     data_dir::{LockError, Owner, OwnerLock},
     evidence::Known,
     keys,
+    limits::Limits,
     live::{Events, Live},
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
+    told::Told,
     turn::{Conversations, Learned},
     upkeep,
     upstream::{EndpointTest, Pooled, Transport, Upstream, list_models},
@@ -77,6 +79,8 @@ struct Inner {
     known: Known,
     conversations: Conversations,
     learned: Learned,
+    limits: Limits,
+    told: Told,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
@@ -100,7 +104,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations) =
+        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, limits, told) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -115,6 +119,8 @@ impl Gateway {
                 known,
                 conversations,
                 learned: Learned::default(),
+                limits,
+                told,
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
@@ -176,6 +182,10 @@ impl Gateway {
         self.inner.address.get().map_or(0, SocketAddr::port)
     }
 
+    pub(crate) fn setup_state(&self) -> &SetupState {
+        &self.inner.setup
+    }
+
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.setup.snapshot()
     }
@@ -186,7 +196,9 @@ impl Gateway {
         actor: &str,
         edit: impl FnOnce(&mut Setup) -> Result<T, E>,
     ) -> Result<T, ChangeError<E>> {
+        let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
+        self.reload_limits(&before).await;
         self.reload_keys().await;
         Ok(outcome)
     }
@@ -210,6 +222,9 @@ impl Gateway {
         let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
         if test.ok {
             self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
+            if self.inner.setup.listed(endpoint, &test.models, self.clock().now_ms()).await {
+                self.inner.live.publish(LiveEvent::SetupChanged {});
+            }
         }
         if let Some(said) = &test.key_refused {
             alerts::key_refused(self, endpoint, said);
@@ -275,6 +290,14 @@ impl Gateway {
         &self.inner.learned
     }
 
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    pub(crate) fn told(&self) -> &Told {
+        &self.inner.told
+    }
+
     pub(crate) fn upstream(&self) -> &Upstream {
         &self.inner.upstream
     }
@@ -316,10 +339,10 @@ impl Gateway {
     }
 }
 
-fn open_folder(
-    dir: &Path,
-    clock: Clock,
-) -> Result<(OwnerLock, Opened, SetupState, Known, Conversations), OpenError> {
+/// What is in the data folder.
+type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told);
+
+fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
         LockError::InUse(owner) => OpenError::InUse { dir: dir.to_owned(), owner },
         LockError::Io(source) => folder_error(dir, source),
@@ -328,10 +351,12 @@ fn open_folder(
     let now: store::Now = Arc::new(move || clock.now_ms());
     let opened = Store::open(OpenOptions { path: dir.to_owned(), now, max_pages: None })?;
     let known = Known::load(&opened.store)?;
+    let told = Told::load(&opened.store, &mut known.cooldowns(), now_ms)?;
     let setup = SetupState::load(opened.store.clone())?;
+    let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
-    Ok((lock, opened, setup, known, conversations))
+    Ok((lock, opened, setup, known, conversations, limits, told))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

@@ -1,27 +1,36 @@
 //! The owner's set-up: an immutable snapshot that requests read, and the one way to change it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, MutexGuard, PoisonError},
+};
 
 use arc_swap::ArcSwap;
 use catalog::{Endpoint, Model};
 use plan::{Collection, Roster, Setup};
-use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
+use store::{AuditEntry, FactsRow, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
+
+use crate::{
+    facts::{self, Book, ModelFacts},
+    upstream::ListedModel,
+};
 
 /// What a request reads: no lock, no database.
 pub struct Snapshot {
+    /// With the owner's facts of the models.
     pub setup: Setup,
-    /// What seating reads of it.
+    /// What seating reads of it, with the facts that are in effect.
     pub(crate) roster: Roster,
     endpoints: HashMap<String, usize>,
     collections: HashMap<String, usize>,
 }
 
 impl Snapshot {
-    fn new(setup: Setup) -> Snapshot {
+    fn new(setup: Setup, book: &mut Book) -> Snapshot {
         let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
         let collections = index(setup.collections.iter().map(|collection| &collection.name));
-        let roster = Roster::new(&setup);
+        let roster = Roster::new(&book.in_effect(&setup));
         Snapshot { setup, roster, endpoints, collections }
     }
 
@@ -29,6 +38,7 @@ impl Snapshot {
         self.endpoints.get(name).map(|at| &self.setup.endpoints[*at])
     }
 
+    /// A model with the facts that are in effect: to be read, never to be written back.
     pub fn model(&self, alias: &str) -> Option<&Model> {
         self.roster.get(alias).map(|it| &it.model)
     }
@@ -66,6 +76,7 @@ pub(crate) struct SetupState {
     snapshot: ArcSwap<Snapshot>,
     /// Held while a change is made and saved: changes are serial.
     changing: Mutex<()>,
+    book: std::sync::Mutex<Book>,
     store: Store,
 }
 
@@ -73,9 +84,11 @@ impl SetupState {
     /// Reads the set-up from the store.
     pub(crate) fn load(store: Store) -> Result<SetupState, StoreError> {
         let setup = from_items(store.setup_items()?);
+        let mut book = Book::load(&store)?;
         Ok(SetupState {
-            snapshot: ArcSwap::from_pointee(Snapshot::new(setup)),
+            snapshot: ArcSwap::from_pointee(Snapshot::new(setup, &mut book)),
             changing: Mutex::new(()),
+            book: std::sync::Mutex::new(book),
             store,
         })
     }
@@ -98,9 +111,58 @@ impl SetupState {
         let (changes, audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
             self.store.change_setup(changes, audit).await?;
-            self.snapshot.store(Arc::new(Snapshot::new(after)));
+            let (gone, rows) = self.book().changed(&before.setup, &after);
+            self.snapshot.store(Arc::new(Snapshot::new(after, &mut self.book())));
+            self.keep(gone, rows).await;
         }
         Ok(outcome)
+    }
+
+    /// Takes in what an endpoint lists; whether any registered model's facts have changed.
+    pub(crate) async fn listed(&self, endpoint: &Endpoint, models: &[ListedModel], at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        // One that was changed while it was asked is somewhere else.
+        let is_it = |known: &Endpoint| (&known.base, known.api) == (&endpoint.base, endpoint.api);
+        if !now.endpoint(&endpoint.name).is_some_and(is_it) {
+            return false;
+        }
+        let (rows, changed) = self.book().listed(&now.setup, &endpoint.name, models, at_ms);
+        if changed {
+            self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
+        }
+        self.keep(Vec::new(), rows).await;
+        changed
+    }
+
+    /// A context window that a call to the model has met; whether it is news.
+    pub(crate) async fn met_window(&self, model: &Model, window: u64, at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let is_it = |known: &&Model| (&known.endpoint, &known.served) == (&model.endpoint, &model.served);
+        let Some(model) = now.setup.models.iter().find(is_it) else { return false };
+        let Some(row) = self.book().met_window(model, window, at_ms) else { return false };
+        self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
+        self.keep(Vec::new(), vec![row]).await;
+        true
+    }
+
+    /// What is known of a registered model, and who says so.
+    pub(crate) fn facts_of(&self, alias: &str) -> Option<ModelFacts> {
+        let now = self.snapshot();
+        let model = now.setup.models.iter().find(|model| model.alias == alias)?;
+        Some(self.book().of(now.endpoint(&model.endpoint), model))
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In effect it is already; unkept, it is found out again.
+    async fn keep(&self, gone: Vec<String>, rows: Vec<FactsRow>) {
+        if let Err(error) = facts::keep(&self.store, gone, rows).await {
+            tracing::warn!(%error, "what is known of models could not be kept");
+        }
     }
 }
 

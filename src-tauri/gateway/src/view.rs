@@ -1,10 +1,12 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
+mod limits;
 mod turns;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };
@@ -78,6 +80,10 @@ pub struct SeatView {
     pub tokens_in: Option<u64>,
     #[ts(type = "number | null")]
     pub tokens_out: Option<u64>,
+    /// US dollars, where the price and the usage are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cost: Option<f64>,
     /// Markdown, as far as it has come.
     pub answer: String,
     /// Redacted; empty when it answered.

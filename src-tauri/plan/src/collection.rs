@@ -4,7 +4,7 @@ use catalog::Model;
 use serde::{Deserialize, Deserializer, Serialize};
 use wire::ReplyMode;
 
-use crate::{Settings, Shape, Shapes, shape};
+use crate::{Budget, Settings, Shape, Shapes, shape};
 
 /// A named group of members (panel.md §1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct Collection {
     /// Tokens that shadows may take in a day, in and out together; 0 is no limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shadow_tokens: u64,
+    /// What its calls may take; over it, whoever asks is refused until it resets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// What becomes of a panel when the prompt does not fit a member's window.
@@ -139,6 +142,9 @@ pub fn check_collection(
     if !(0.0..=1.0).contains(&collection.shadow_share) {
         wrong("shadow_share".into(), format!("0 to 1, not {}", collection.shadow_share));
     }
+    if let Some(Err(error)) = collection.budget.as_ref().map(Budget::check) {
+        wrong(error.field, error.message);
+    }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -194,6 +200,7 @@ impl Collection {
             shadow: 0,
             shadow_share: 1.0,
             shadow_tokens: 0,
+            budget: None,
         }
     }
 }
@@ -203,6 +210,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Period;
 
     fn core() -> Collection {
         Collection::new("core", ["alpha", "beta"])
@@ -224,6 +232,10 @@ mod tests {
         let members = |members: &[&str]| Collection::new("core", members.iter().copied());
         let tags =
             |tags: Vec<&str>| Collection { tags: tags.into_iter().map(str::to_owned).collect(), ..core() };
+        let budget = |tokens, dollars| {
+            let per = Period::Day;
+            Collection { budget: Some(Budget { tokens, dollars, per }), ..core() }
+        };
         let name = |name: &str| Collection { name: name.to_owned(), ..core() };
         let cases: Vec<(Collection, &[&str])> = vec![
             (core(), &[]),
@@ -280,6 +292,13 @@ mod tests {
             (Collection { shadow_share: -0.1, ..core() }, &["shadow_share: 0 to 1, not -0.1"]),
             (Collection { shadow_share: 1.01, ..core() }, &["shadow_share: 0 to 1, not 1.01"]),
             (Collection { shadow_share: f64::NAN, ..core() }, &["shadow_share: 0 to 1, not NaN"]),
+            (budget(Some(1), None), &[]),
+            (budget(Some(u64::MAX), Some(0.01)), &[]),
+            (budget(None, None), &["budget: tokens, dollars or both; leave it out for no budget"]),
+            (budget(Some(0), Some(1.0)), &["budget.tokens: at least 1, not 0"]),
+            (budget(None, Some(0.0)), &["budget.dollars: more than 0 and at most 1000000, not 0"]),
+            (budget(None, Some(-0.5)), &["budget.dollars: more than 0 and at most 1000000, not -0.5"]),
+            (budget(None, Some(f64::NAN)), &["budget.dollars: more than 0 and at most 1000000, not NaN"]),
         ];
         for (collection, wanted) in cases {
             assert_eq!(errors(&collection), wanted, "{collection:?}");

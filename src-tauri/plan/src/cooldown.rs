@@ -81,15 +81,23 @@ impl Cooldowns {
         cooldown.until_ms
     }
 
-    /// A call was answered: what a guess has grown to is halved, for the model and its connection.
-    pub fn succeeded(&mut self, model: &Model, connection: &str) {
+    /// A call was answered: what a guess has grown to is halved, for the model and its connection. Says whether one was
+    /// known.
+    pub fn succeeded(&mut self, model: &Model, connection: &str) -> bool {
+        // Almost always nothing is known, and a key costs two copies.
+        if self.models.is_empty() && self.connections.is_empty() {
+            return false;
+        }
+        let mut changed = false;
         let cooldowns = [self.models.get_mut(&key(model)), self.connections.get_mut(connection)];
         for cooldown in cooldowns.into_iter().flatten() {
+            changed |= cooldown.step_ms > 0;
             cooldown.step_ms /= 2;
             if cooldown.step_ms < FIRST_MS {
                 cooldown.step_ms = 0;
             }
         }
+        changed
     }
 
     /// Until when a model is to be left alone, for its own sake or its connection's.

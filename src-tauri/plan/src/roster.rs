@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use catalog::{Endpoint, Model, connection};
+use catalog::{Endpoint, Limits, Model, connection};
 use wire::Quirks;
 
 use crate::{Setup, Shapes};
@@ -22,6 +22,8 @@ pub struct Registered {
     pub family: String,
     /// What shares a rate limit (`catalog::connection`).
     pub connection: String,
+    /// Its endpoint's limits, which hold for each connection by itself.
+    pub limits: Limits,
     /// Its endpoint is a paid one.
     pub paid: bool,
     /// It is one of the built-in practice endpoint: a candidate on practice panels, and never on others.
@@ -42,6 +44,7 @@ impl Roster {
                 family: model.family(),
                 connection: endpoint
                     .map_or_else(|| model.endpoint.clone(), |endpoint| connection(endpoint, model)),
+                limits: endpoint.map(|endpoint| endpoint.limits).unwrap_or_default(),
                 paid: endpoint.is_some_and(|endpoint| endpoint.paid),
                 practice: endpoint.is_some_and(|endpoint| endpoint.is_practice()),
                 quirks: endpoint.map(|endpoint| catalog::quirks(endpoint, model)).unwrap_or_default(),

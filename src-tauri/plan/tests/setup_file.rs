@@ -248,8 +248,21 @@ fn a_wrong_file_says_where_and_what() {
         (with("/collections/0/shadow", json!(4)), "collections[0].shadow: 0 to 3, not 4"),
         (with("/collections/0/shadow", json!(-1)), "collections[0].shadow: invalid value: integer `-1`"),
         (
-            with("/collections/0/budget", json!({"tokens": 5, "per": "day"})),
-            "collections[0].budget: unknown field `budget`",
+            with("/collections/0/budget", json!({"per": "day"})),
+            "collections[0].budget: tokens, dollars or both; leave it out",
+        ),
+        (with("/collections/0/budget", json!({"tokens": 5})), "collections[0].budget: missing field `per`"),
+        (
+            with("/collections/0/budget", json!({"tokens": 5, "per": "week"})),
+            "collections[0].budget.per: unknown variant `week`, expected `day` or `month`",
+        ),
+        (
+            with("/collections/0/budget", json!({"dollars": -1, "per": "day"})),
+            "collections[0].budget.dollars: more than 0",
+        ),
+        (
+            with("/collections/0/budget", json!({"token": 5, "per": "day"})),
+            "collections[0].budget.token: unknown field `token`",
         ),
         (with("/collections/0/shadow_share", json!(2)), "collections[0].shadow_share: 0 to 1, not 2"),
     ];
@@ -374,6 +387,20 @@ fn what_route_mode_is_told_goes_out_and_comes_back() {
     let (setup, changes) = imported(&setup, &json!({"version": 1, "settings": {"rotate": 0}}));
     assert_eq!(changes, ["changed settings"]);
     assert_eq!(setup.settings, Settings { rotate: 0.0, ..wanted });
+}
+
+#[test]
+fn a_budget_goes_out_and_comes_back() {
+    let mut file = example();
+    for budget in
+        [json!({"tokens": 100_000, "per": "day"}), json!({"tokens": 1, "dollars": 2.5, "per": "month"})]
+    {
+        file["collections"][0]["budget"] = budget;
+        let (setup, _) = imported(&Setup::default(), &file);
+        let written: Value = serde_json::from_str(&export(&setup)).expect("json");
+        assert_eq!(written["collections"][0]["budget"], file["collections"][0]["budget"]);
+        assert_eq!(imported(&setup, &written), (setup.clone(), Vec::new()));
+    }
 }
 
 #[test]

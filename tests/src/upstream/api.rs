@@ -92,6 +92,7 @@ impl Api {
     pub(super) fn of_path(path: &str) -> Option<Api> {
         // A base may have a version before these, or none.
         let path = path.split('?').next()?;
+        let path = path.strip_prefix("/openai").unwrap_or(path);
         let path = path.strip_prefix("/v1").unwrap_or(path);
         match path {
             "/chat/completions" => Some(Api::Chat),

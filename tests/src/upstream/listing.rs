@@ -8,6 +8,8 @@ use super::{Reply, replies};
 pub enum Listing {
     /// `{"object":"list","data":[{"id":…}]}`
     OpenAi,
+    /// This body.
+    Told(serde_json::Value),
     /// `[{"id":…}]`, as some do.
     Bare,
     /// Anthropic's, one model a page however many are asked for.
@@ -43,6 +45,7 @@ impl Listing {
             .collect();
         match self {
             Listing::OpenAi => json_reply(&json!({"object": "list", "data": entries})),
+            Listing::Told(body) => json_reply(body),
             Listing::Bare => json_reply(&json!(entries)),
             Listing::Anthropic => {
                 let at = after(query, "after_id").map_or(0, |last| {

@@ -49,6 +49,12 @@ impl Received {
     }
 }
 
+/// What stands after the host, where a proxy is asked.
+fn origin_form(target: &str) -> String {
+    let rest = target.strip_prefix("http://").and_then(|rest| rest.find('/').map(|at| &rest[at..]));
+    rest.unwrap_or(target).to_owned()
+}
+
 /// Reads the next request of a connection; `None` at its end.
 pub(super) async fn read(from: &mut BufReader<OwnedReadHalf>) -> Option<Received> {
     let mut head = BytesMut::new();
@@ -58,7 +64,7 @@ pub(super) async fn read(from: &mut BufReader<OwnedReadHalf>) -> Option<Received
     let head = String::from_utf8_lossy(&head).into_owned();
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
-    let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
+    let (method, path) = (first.next()?.to_owned(), origin_form(first.next()?));
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))

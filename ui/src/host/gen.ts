@@ -24,11 +24,19 @@ export interface Commands {
   register_models: { args: RegisterModels; result: Array<ModelView> };
   /** Refused while it is a member of a collection. Its record stays. */
   unregister_model: { args: Name; result: Nothing };
+  /** A registered model, and of each fact what holds and who says what. */
+  model: { args: Name; result: ModelSheet };
   /** Role, ad hoc, facts and options of a registered model; what is absent stays. */
   save_model: { args: SaveModel; result: ModelView };
   /** From now on it is never called; its record and its seats in collections stay. */
   retire_model: { args: RetireModel; result: ModelView };
   restore_model: { args: Name; result: ModelView };
+  /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
+  limits: { args: Nothing; result: LimitsView };
+  /** Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name). */
+  clear_cooldown: { args: Name; result: Nothing };
+  /** What calls took, the dearest first. */
+  spend: { args: SpendQuery; result: Spend };
   save_collection: { args: SaveCollection; result: CollectionView };
   delete_collection: { args: Name; result: Nothing };
   save_settings: { args: Settings; result: Settings };
@@ -101,6 +109,15 @@ export type BaseUrls = {
   gemini: string;
 };
 
+/** What may be spent in a day or a month, by UTC (providers.md §6): tokens, dollars, or both. */
+export type Budget = {
+  /** In and out together, cached input included. */
+  tokens?: number;
+  /** US dollars. A call whose cost is not known does not count against them, and is told beside them. */
+  dollars?: number;
+  per: Period;
+};
+
 export type CallId = {
   call: string;
 };
@@ -143,8 +160,21 @@ export type CollectionView = {
   shadow_share: number;
   /** Tokens a day; 0 is no limit. */
   shadow_tokens: number;
+  /** What it may spend; absent where it has no budget. */
+  budget?: Budget;
   /** Every member is a practice model. */
   practice: boolean;
+};
+
+/** What shares a rate limit: an endpoint, or a part of a hub. */
+export type ConnectionLimits = {
+  /** `groq`, `openrouter/anthropic` */
+  connection: string;
+  endpoint: string;
+  /** Calls under way, where there are rules. */
+  in_flight: number;
+  rules: Array<RuleView>;
+  quota: Array<QuotaView>;
 };
 
 /** What a command answers when it refuses. */
@@ -206,6 +236,17 @@ export type ConversationsBefore = {
   limit: number;
 };
 
+/** A model or a connection that is left alone after a rate limit. */
+export type CoolingView = {
+  /** What to clear it by: an alias, or the connection. */
+  name: string;
+  /** It is a whole connection. */
+  is_connection: boolean;
+  /** RFC 3339, UTC. */
+  until: string;
+  why: string;
+};
+
 export type EndpointKind = "provider" | "aggregator" | "hub" | "local" | "practice";
 
 /** The outcome of listing what an endpoint serves. */
@@ -226,10 +267,33 @@ export type EndpointView = {
   key: KeyView;
   key_env: string | null;
   practice: boolean;
+  /** What may be sent to it; absent where it has no limits of its own. */
+  limits?: Limits;
   /** Registered models. */
   models: number;
   /** The standing alert's message (a refused key), if any. */
   alert: string | null;
+};
+
+/** In rising precedence. */
+export type FactSource = "snapshot" | "refresh" | "listing" | "learned" | "owner";
+
+export type FactTold = {
+  source: FactSource;
+  value: unknown;
+  /** RFC 3339, or the day of the shipped catalog; `null` for the owner's. */
+  at: string | null;
+};
+
+export type FactView = {
+  /** `context_window`, `tools`, `price`, … */
+  name: string;
+  /** What holds: a number, a truth, or a price by its parts; `null` is unknown. */
+  value: unknown;
+  /** Whose word holds. */
+  source: FactSource | null;
+  /** What each source says that knows the fact, in rising precedence. */
+  told: Array<FactTold>;
 };
 
 /** What is known of a model; `None` is unknown. */
@@ -312,6 +376,23 @@ export type KeyView = {
   variable: string | null;
 };
 
+/** Requests and tokens a minute, a day, a month (of 30 days). `None` is no rule. */
+export type Limits = {
+  rpm: number | null;
+  rpd: number | null;
+  tpm: number | null;
+  tpd: number | null;
+  rpmo: number | null;
+};
+
+/** What limits calls now. */
+export type LimitsView = {
+  /** Those that have rules of their owner, or of which a provider has said something; by name. */
+  connections: Array<ConnectionLimits>;
+  /** What is left alone for a while, the last to end first. */
+  cooling: Array<CoolingView>;
+};
+
 export type ListedModel = {
   served: string;
   /** A free alias made from `served`. */
@@ -360,13 +441,22 @@ export type LossyView = {
  */
 export type ModelRole = string;
 
+export type ModelSheet = {
+  model: ModelView;
+  /** Every fact there is, known or not. */
+  facts: Array<FactView>;
+};
+
 export type ModelView = {
   alias: string;
   endpoint: string;
   served: string;
   role: ModelRole;
   ad_hoc: boolean;
+  /** The owner's own. */
   facts: Facts;
+  /** What holds, whoever says it. */
+  known: Facts;
   /** What goes into the body of every request to it: `max_tokens`, `temperature`, … */
   options: Record<string, unknown>;
   /** Since when and why it is never called. */
@@ -469,15 +559,20 @@ export type Passphrase = {
   passphrase: string;
 };
 
+export type Period = "day" | "month";
+
 export type PresetView = {
   id: string;
   title: string;
+  /** With `{resource}` where `needs_resource`. */
   base: string;
   /** What it can be asked in at that base, its native API first. */
   apis: Array<Api>;
   kind: EndpointKind;
   key_page: string;
   needs_key: boolean;
+  /** Its base has a place for a name of the owner's own, `{resource}`. */
+  needs_resource: boolean;
 };
 
 export type PreviewGroup = {
@@ -516,6 +611,21 @@ export type Price = {
   output?: number;
   cache_read?: number;
   cache_write?: number;
+};
+
+/** What a provider last said of a quota. */
+export type QuotaView = {
+  /** The served name of the model it was said to. */
+  model: string;
+  /** `requests`, `tokens`, … */
+  metric: string;
+  /** Seconds; `null` where it did not say. */
+  window_s: number | null;
+  limit: number | null;
+  remaining: number | null;
+  /** When it is whole again: RFC 3339, UTC. */
+  resets_at: string | null;
+  seen_at: string;
 };
 
 /** Whether the verdict changed anything: the same verdict again writes nothing. */
@@ -570,6 +680,17 @@ export type RoutedCall = {
   verdict: VerdictView | null;
 };
 
+/** A rule of the owner's. */
+export type RuleView = {
+  /** `rpm`, `rpd`, `tpm`, `tpd`, `rpmo` */
+  axis: string;
+  /** Seconds that it looks back. */
+  window_s: number;
+  limit: number;
+  /** What is under way included. */
+  used: number;
+};
+
 export type SaveCollection = {
   /** The collection being edited; `null` makes a new one. */
   was: string | null;
@@ -590,6 +711,10 @@ export type SaveCollection = {
   shadow_share?: number;
   /** Tokens a day, 0 for no limit; absent keeps what is there. */
   shadow_tokens?: number;
+  /** Absent keeps what is there. */
+  budget?: Budget;
+  /** It has none from now on. */
+  no_budget?: boolean;
 };
 
 /** Add or change an endpoint; the name says which. */
@@ -605,6 +730,8 @@ export type SaveEndpoint = {
   new: boolean;
   /** Plain http to another machine needs the owner's consent. */
   allow_plain_http: boolean;
+  /** All of them; absent keeps what is there. */
+  limits?: Limits;
 };
 
 /** Changes a registered model; what is absent stays. */
@@ -662,6 +789,8 @@ export type SeatView = {
   first_token_s: number | null;
   tokens_in: number | null;
   tokens_out: number | null;
+  /** US dollars, where the price and the usage are known. */
+  cost?: number;
   /** Markdown, as far as it has come. */
   answer: string;
   /** Redacted; empty when it answered. */
@@ -726,6 +855,43 @@ export type SkippedView = {
   why: string;
 };
 
+/** What calls took from an instant on, the dearest first. Practice is not in it. */
+export type Spend = {
+  /** RFC 3339, UTC. */
+  since: string;
+  rows: Array<SpendRow>;
+};
+
+export type SpendBy = "model" | "collection" | "caller" | "endpoint" | "purpose";
+
+export type SpendQuery = {
+  by: SpendBy;
+  /** `24h`, `7d`, `2026-11-01`, or RFC 3339; `null` is the last 30 days. */
+  since: string | null;
+};
+
+/** What calls took together. */
+export type SpendRow = {
+  /** The alias, the collection, … */
+  key: string;
+  calls: number;
+  /** Input without what was in the cache; of the calls whose tokens are known. */
+  tokens_fresh: number;
+  /** Reasoning included. */
+  tokens_out: number;
+  tokens_reasoning: number;
+  cache_read: number;
+  cache_write: number;
+  /** Calls whose tokens nobody counted. */
+  tokens_unknown: number;
+  /** US dollars of the calls whose cost is known, and how many are not. */
+  cost: number;
+  cost_unknown: number;
+  /** Answers judged useful, and dollars for each of them. */
+  useful: number;
+  cost_per_useful: number | null;
+};
+
 export type Status = {
   version: string;
   /** `http://127.0.0.1:8123`: the real address, whatever was wanted. */
@@ -774,6 +940,8 @@ export type TurnView = {
   served: string;
   /** The model the provider says answered, where it says so. */
   served_as: string | null;
+  /** Another model answered than was asked for, and not only under another spelling of its name. */
+  swapped: boolean;
   /** The caller's API and the member's: `anthropic`, `chat`, … */
   api: string;
   member_api: string;

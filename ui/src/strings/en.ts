@@ -2,6 +2,7 @@
 
 import { endpoints } from './en/endpoints';
 import { many } from './en/many';
+import { sheet } from './en/models';
 import { route } from './en/route';
 
 export const s = {
@@ -396,6 +397,7 @@ export const s = {
 
   endpoints,
   route,
+  sheet,
 
   keys: {
     noneTitle: 'No keychain on this computer',

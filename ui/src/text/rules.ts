@@ -34,6 +34,14 @@ export function tagsOf(text: string): string[] {
   ];
 }
 
+/** A name that can stand in a host: `my-lab`. */
+export const HOST_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** A preset's base with the owner's name for it where it has a place for one. */
+export function baseWith(base: string, resource: string): string {
+  return base.replace('{resource}', resource.trim());
+}
+
 export function isHttpUrl(text: string): boolean {
   try {
     return /^https?:$/.test(new URL(text).protocol);

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
-use control::dto::Api;
+use control::dto::{Api, SpendBy};
 
 use super::collection_name;
 
@@ -12,6 +12,8 @@ pub enum Endpoint {
     List,
     /// Add an endpoint by its base URL or from a preset
     Add(AddEndpoint),
+    /// Change how much may be sent to an endpoint; what is not given stays
+    Set(SetEndpoint),
     /// Ask an endpoint what it serves
     Test { name: String },
     /// Store an endpoint's key in the keychain, or remove it
@@ -30,14 +32,45 @@ pub struct AddEndpoint {
     /// A known provider's id
     #[arg(long, value_name = "ID")]
     pub preset: Option<String>,
+    /// The name in the address of a preset that has a place for one, such as azure
+    #[arg(long, value_name = "NAME", requires = "preset")]
+    pub resource: Option<String>,
     /// The API it speaks; without it the preset's own, or chat
     #[arg(long, value_parser = api())]
     pub api: Option<Api>,
     /// Send the key over plain http to another machine
     #[arg(long)]
     pub allow_plain_http: bool,
+    /// How much may be sent to it, such as rpm=30: requests a minute (rpm), day (rpd) or month (rpmo), tokens a minute
+    /// (tpm) or day (tpd); may be given again
+    #[arg(long = "limit", value_name = "RULE=COUNT", value_parser = pair)]
+    pub limits: Vec<(String, String)>,
     #[command(flatten)]
     pub key: KeyFrom,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct SetEndpoint {
+    pub name: String,
+    /// A limit, such as rpm=30, or rpm= for none; rpm, rpd, rpmo, tpm, tpd; may be given again
+    #[arg(long = "limit", value_name = "RULE=COUNT", value_parser = pair, required = true)]
+    pub limits: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Limits {
+    /// End a model's cooldown and its connection's, by its alias; or a connection's, by its name
+    Clear { name: String },
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Spend {
+    /// What it is summed by
+    #[arg(long, default_value = "model", value_parser = spend_by())]
+    pub by: SpendBy,
+    /// From when on: 24h, 7d, a day such as 2026-11-01, or RFC 3339 [default: 30d]
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -66,6 +99,8 @@ pub struct KeyFrom {
 pub enum Model {
     /// List registered models and what is known of them
     List,
+    /// Show what is known of a model, and who says so
+    Show { alias: String },
     /// Register models an endpoint serves; without names, list what it offers
     Add {
         endpoint: String,
@@ -168,11 +203,29 @@ pub struct SaveCollection {
     /// Tokens a day that shadows may take; 0 is no limit
     #[arg(long, value_name = "COUNT")]
     pub shadow_tokens: Option<u64>,
+    /// Tokens that it may spend in a day or a month; in place of the budget it has
+    #[arg(long, value_name = "COUNT", requires = "per")]
+    pub budget_tokens: Option<u64>,
+    /// US dollars that it may spend in a day or a month; calls of unknown cost do not count
+    #[arg(long, value_name = "DOLLARS", requires = "per")]
+    pub budget_dollars: Option<f64>,
+    /// What the budget is for: day or month, by UTC
+    #[arg(long, value_name = "PERIOD", value_parser = ["day", "month"])]
+    pub per: Option<String>,
+    /// It may spend what it likes
+    #[arg(long, conflicts_with_all = ["budget_tokens", "budget_dollars", "per"])]
+    pub no_budget: bool,
 }
 
 fn api() -> impl TypedValueParser<Value = Api> {
     PossibleValuesParser::new(Api::ALL.map(Api::name))
         .try_map(|name| Api::of_name(&name).ok_or_else(|| format!("there is no API {name}")))
+}
+
+fn spend_by() -> impl TypedValueParser<Value = SpendBy> {
+    PossibleValuesParser::new(SpendBy::ALL.map(SpendBy::name)).try_map(|name| {
+        SpendBy::ALL.into_iter().find(|by| by.name() == name).ok_or_else(|| format!("there is no {name}"))
+    })
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -80,13 +80,13 @@ const CASES: &[(&str, &str)] = &[
     ("owed", "Owed"),
     (
         "endpoint add groq --preset groq --key-env GROQ_API_KEY",
-        "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), api: None, \
-         allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
+        "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), resource: None, api: None, \
+         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
     ),
     (
         "endpoint add lab --base https://x --api anthropic",
-        "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, api: Some(Anthropic), \
-         allow_plain_http: false, key: KeyFrom { key_stdin: false, key_env: None } })",
+        "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, resource: None, api: Some(Anthropic), \
+         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: None } })",
     ),
     ("endpoint add lab --base https://x --api completions", "! InvalidValue"),
     ("endpoint add groq", "! MissingRequiredArgument"),
@@ -107,24 +107,35 @@ const CASES: &[(&str, &str)] = &[
     ("model retire alpha", "! MissingRequiredArgument"),
     ("model retire alpha --why slow", "Retire { alias: \"alpha\", why: \"slow\" }"),
     ("model restore alpha", "Restore { alias: \"alpha\" }"),
+    (
+        "endpoint set groq --limit rpm=30 --limit tpd=",
+        "Set(SetEndpoint { name: \"groq\", limits: [(\"rpm\", \"30\"), (\"tpd\", \"\")] })",
+    ),
+    ("endpoint set groq", "! MissingRequiredArgument"),
+    ("limits", "None"),
+    ("limits clear alpha", "Some(Clear { name: \"alpha\" })"),
+    ("spend --by collection --since 7d", "Spend { by: Collection, since: Some(\"7d\") }"),
+    ("spend --by colour", "! InvalidValue"),
+    ("collection save core --budget-tokens 5", "! MissingRequiredArgument"),
+    ("collection save core --no-budget --per day", "! ArgumentConflict"),
     ("collection show bench/core", "Show { name: \"core\" }"),
     (
         "collection save bench/core -m a --member b --tag code",
         "Save(SaveCollection { name: \"core\", members: [\"a\", \"b\"], description: None, tags: [\"code\"], \
          shape: None, reply: None, merger: None, when_too_large: None, shadow: None, shadow_share: None, \
-         shadow_tokens: None })",
+         shadow_tokens: None, budget_tokens: None, budget_dollars: None, per: None, no_budget: false })",
     ),
     (
         "collection save core --reply merged --merger alpha",
         "Save(SaveCollection { name: \"core\", members: [], description: None, tags: [], shape: None, reply: \
          Some(\"merged\"), merger: Some(\"alpha\"), when_too_large: None, shadow: None, shadow_share: None, \
-         shadow_tokens: None })",
+         shadow_tokens: None, budget_tokens: None, budget_dollars: None, per: None, no_budget: false })",
     ),
     (
         "collection save core --reply route --shadow 2 --shadow-share 0.25 --shadow-tokens 50000",
         "Save(SaveCollection { name: \"core\", members: [], description: None, tags: [], shape: None, reply: \
          Some(\"route\"), merger: None, when_too_large: None, shadow: Some(2), shadow_share: Some(0.25), \
-         shadow_tokens: Some(50000) })",
+         shadow_tokens: Some(50000), budget_tokens: None, budget_dollars: None, per: None, no_budget: false })",
     ),
     ("collection save core --reply turn", "! InvalidValue"),
     ("collection save core --shadow 4", "! ValueValidation"),
@@ -161,6 +172,8 @@ fn in_short(command: &Command) -> String {
         Command::Vault(args) => format!("{args:?}"),
         Command::Panel(args) => format!("{args:?}"),
         Command::Log(args) => format!("{args:?}"),
+        Command::Spend(command) => format!("{command:?}"),
+        Command::Limits { command } => format!("{command:?}"),
         Command::Settings(command) => format!("{command:?}"),
         Command::Endpoint(command) => format!("{command:?}"),
         Command::Model(command) => format!("{command:?}"),

@@ -17,6 +17,7 @@ pub fn seat(n: u32, alias: &str, status: SeatStatus, error: &str) -> SeatView {
         first_token_s: ok.then_some(0.8),
         tokens_in: ok.then_some(812),
         tokens_out: ok.then_some(230),
+        cost: None,
         answer: if ok { "Yes.".to_owned() } else { String::new() },
         error: error.to_owned(),
         verdict: None,

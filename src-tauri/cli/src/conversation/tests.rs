@@ -55,7 +55,7 @@ fn one_turn_with_all_that_is_known_of_it() {
         1     beta   ok      6.4      1      1500 in, 20 out  $0.0061  tool_calls
         call                r20261129-154501-9f3a6c01.1
         endpoint            fake
-        served              beta-1, answered as beta-1-0711
+        served              beta-1, answered as gamma-2-0711
         API                 anthropic, translated to chat
         first token         0.7 s
         read from cache     1200

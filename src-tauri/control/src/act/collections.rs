@@ -37,6 +37,11 @@ impl Control {
                 let (kept_shadow, kept_share, kept_tokens) =
                     old.as_ref().map_or((0, 1.0, 0), |old| (old.shadow, old.shadow_share, old.shadow_tokens));
                 let collection = Collection {
+                    budget: match (save.no_budget, save.budget) {
+                        (true, _) => None,
+                        (false, Some(budget)) => Some(budget),
+                        (false, None) => old.as_ref().and_then(|old| old.budget.clone()),
+                    },
                     shadow: save.shadow.unwrap_or(kept_shadow),
                     shadow_share: save.shadow_share.unwrap_or(kept_share),
                     shadow_tokens: save.shadow_tokens.unwrap_or(kept_tokens),

@@ -1,3 +1,5 @@
+use std::collections::{HashMap, HashSet};
+
 use catalog::{BaseError, Endpoint};
 use gateway::{KeyError, Snapshot};
 
@@ -48,6 +50,7 @@ impl Control {
                     api: save.api.map_or(old.api, Api::dialect),
                     key_env: save.key_env.clone().filter(|variable| !variable.trim().is_empty()),
                     plain_http: save.allow_plain_http,
+                    limits: save.limits.unwrap_or(old.limits),
                     ..old
                 };
                 endpoint.check().map_err(|error| {
@@ -71,28 +74,25 @@ impl Control {
         let snapshot = self.gateway().snapshot();
         let endpoint = known(&snapshot, &name.name)?;
         let test = self.gateway().test_endpoint(endpoint).await;
-        let mut taken: Vec<String> = snapshot.setup.models.iter().map(|model| model.alias.clone()).collect();
+        let known = &snapshot.setup.models;
+        let mut taken: HashSet<String> = known.iter().map(|model| model.alias.clone()).collect();
+        let here = known.iter().filter(|model| model.endpoint == endpoint.name);
+        let registered: HashMap<&str, &str> =
+            here.map(|model| (model.served.as_str(), model.alias.as_str())).collect();
         let models = test
             .models
             .into_iter()
             .map(|listed| {
-                let registered = snapshot
-                    .setup
-                    .models
-                    .iter()
-                    .find(|model| model.endpoint == endpoint.name && model.served == listed.served)
-                    .map(|model| model.alias.clone());
+                let registered = registered.get(listed.served.as_str()).map(|alias| (*alias).to_owned());
                 let alias = registered.clone().unwrap_or_else(|| {
-                    catalog::alias_for(&listed.served, &endpoint.name, |alias| {
-                        taken.iter().any(|it| it == alias)
-                    })
+                    catalog::alias_for(&listed.served, &endpoint.name, |alias| taken.contains(alias))
                 });
-                taken.push(alias.clone());
+                taken.insert(alias.clone());
                 ListedModel {
                     served: listed.served,
                     alias,
                     registered,
-                    context_window: listed.context_window,
+                    context_window: listed.facts.context_window,
                 }
             })
             .collect();

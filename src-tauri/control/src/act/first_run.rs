@@ -11,6 +11,7 @@ impl Control {
             kind: preset.kind,
             key_page: preset.key_page.clone(),
             needs_key: preset.needs_key(),
+            needs_resource: preset.needs_resource(),
         });
         Ok(views.collect())
     }
@@ -22,7 +23,9 @@ impl Control {
             base: found.preset.base.clone(),
             models: found.models,
         });
-        let keys = self.gateway().find_keys().into_iter().map(|found| FoundKey {
+        // One with an address of its owner's own is not added by a click.
+        let found = self.gateway().find_keys().into_iter().filter(|found| !found.preset.needs_resource());
+        let keys = found.map(|found| FoundKey {
             preset: found.preset.id.clone(),
             title: found.preset.title.clone(),
             variable: found.variable,

@@ -1,5 +1,6 @@
-use catalog::{FieldError, Model, Retired};
-use gateway::rfc3339;
+use catalog::{FactSource, Facts, FieldError, Model, Retired, SNAPSHOT_DATE};
+use gateway::{Snapshot, rfc3339};
+use serde_json::Value;
 
 use super::{ACTOR, refused, setup::model_view};
 use crate::{Control, ControlError, dto::*};
@@ -33,8 +34,34 @@ impl Control {
             .await
             .map_err(refused)?;
         let snapshot = self.gateway().snapshot();
-        let registered = aliases.iter().filter_map(|alias| snapshot.model(alias));
-        Ok(registered.map(|model| model_view(&snapshot, model)).collect())
+        Ok(aliases.iter().filter_map(|alias| registered(&snapshot, alias)).collect())
+    }
+
+    pub async fn model(&self, name: Name) -> Result<ModelSheet, ControlError> {
+        let unknown = || ControlError::not_found(format!("There is no model \"{}\".", name.name));
+        let model = registered(&self.gateway().snapshot(), &name.name).ok_or_else(unknown)?;
+        let known = self.gateway().facts_of(&name.name).ok_or_else(unknown)?;
+        let value = |facts: &Facts, fact: &str| {
+            serde_json::to_value(facts).ok().and_then(|facts| facts.get(fact).cloned())
+        };
+        let when = |source: FactSource, at_ms: Option<i64>| match source {
+            FactSource::Snapshot => Some(SNAPSHOT_DATE.to_owned()),
+            _ => at_ms.map(rfc3339),
+        };
+        let fact = |name: &str| FactView {
+            name: name.to_owned(),
+            value: value(&known.facts, name).unwrap_or(Value::Null),
+            source: known.sources.get(name).copied(),
+            told: known
+                .told
+                .iter()
+                .filter_map(|(source, facts, at_ms)| {
+                    let value = value(facts, name)?;
+                    Some(FactTold { source: *source, value, at: when(*source, *at_ms) })
+                })
+                .collect(),
+        };
+        Ok(ModelSheet { facts: Facts::NAMES.iter().map(|name| fact(name)).collect(), model })
     }
 
     pub async fn save_model(&self, save: SaveModel) -> Result<ModelView, ControlError> {
@@ -83,7 +110,7 @@ impl Control {
             .await
             .map_err(refused)?;
         let snapshot = self.gateway().snapshot();
-        snapshot.model(alias).map(|model| model_view(&snapshot, model)).ok_or_else(unknown)
+        registered(&snapshot, alias).ok_or_else(unknown)
     }
 
     pub async fn unregister_model(&self, name: Name) -> Result<Nothing, ControlError> {
@@ -110,4 +137,9 @@ impl Control {
             .await
             .map_err(refused)
     }
+}
+
+fn registered(snapshot: &Snapshot, alias: &str) -> Option<ModelView> {
+    let model = snapshot.setup.models.iter().find(|model| model.alias == alias)?;
+    Some(model_view(snapshot, model))
 }

@@ -84,6 +84,7 @@ impl Control {
             },
             key_env: endpoint.key_env.clone(),
             practice: endpoint.is_practice(),
+            limits: endpoint.limits,
             models: snapshot.setup.models.iter().filter(|model| model.endpoint == endpoint.name).count()
                 as u32,
             alert: alert.map(|alert| alert.message.clone()),
@@ -91,6 +92,7 @@ impl Control {
     }
 }
 
+/// Of a model of `snapshot.setup`, which has the owner's facts and no others.
 pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
     let within = snapshot.setup.collections.iter().filter(|it| it.members.contains(&model.alias));
     ModelView {
@@ -100,6 +102,7 @@ pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
         role: model.role.clone(),
         ad_hoc: model.ad_hoc,
         facts: model.facts.clone(),
+        known: snapshot.model(&model.alias).map(|model| model.facts.clone()).unwrap_or_default(),
         options: model.options.clone(),
         retired: model.retired.clone(),
         practice: snapshot.is_practice(&model.alias),
@@ -124,6 +127,7 @@ pub(super) fn collection_view(snapshot: &Snapshot, collection: &Collection) -> C
         shadow: collection.shadow,
         shadow_share: collection.shadow_share,
         shadow_tokens: collection.shadow_tokens,
+        budget: collection.budget.clone(),
         when_too_large: match collection.when_too_large {
             plan::WhenTooLarge::Refuse => "refuse",
             plan::WhenTooLarge::Skip => "skip",

@@ -138,6 +138,7 @@ impl Gateway {
         let Some(collection) = snapshot.collection(&asking.collection) else {
             return Err(unknown_collection(&snapshot, &asking.collection));
         };
+        self.within_budget(&snapshot, collection)?;
         let panel = Panel::new(self, asking, collection.clone(), snapshot.clone());
         if !panel.asks_something() {
             // In the caller's words: `messages`, `contents`, `input`, `prompt`.
@@ -414,6 +415,7 @@ impl SeatPlan {
             first_token_s: None,
             tokens_in: None,
             tokens_out: None,
+            cost: None,
             answer: String::new(),
             error: String::new(),
             verdict: None,

@@ -12,6 +12,7 @@ use wire::{Message, Part, Raw, Request, Role, StructuredOutput, Target};
 use super::ask::Panel;
 use crate::{
     gateway::Gateway,
+    metered::{Call, Ended, Purpose},
     upstream::{CallEnd, Limits},
 };
 
@@ -37,14 +38,49 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     let target = Target { callers_options: true, ..gateway.target(it, &request, None) };
     let mut encoded = wire::format(endpoint.api).encode_request(&request, &target);
     let body = Bytes::from(std::mem::take(&mut encoded.body));
+    let call = Call {
+        snapshot: &panel.snapshot,
+        it,
+        purpose: Purpose::Picker,
+        collection: &panel.collection.name,
+        request: &request,
+        estimate: wire::estimate_tokens(&request),
+    };
+    let Ok(metered) = gateway.admit(call).await else {
+        return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));
+    };
     let asked = async {
         let key = gateway.key(&endpoint).await;
         let limits = Limits { whole: WAIT, idle: WAIT };
         gateway.upstream().ask(&endpoint, &encoded, body, key, limits, |_| {}).await
     };
-    let answer = match tokio::time::timeout(WAIT, asked).await {
-        Err(_) => Err(NoAnswer::Late),
-        Ok(outcome) => match outcome.end {
+    let outcome = tokio::time::timeout(WAIT, asked).await.ok();
+    let error = outcome.as_ref().and_then(|outcome| match &outcome.end {
+        CallEnd::Error(error) => Some(error),
+        CallEnd::Ok | CallEnd::Empty => None,
+    });
+    let status = match outcome.as_ref().map(|outcome| &outcome.end) {
+        None => "late",
+        Some(CallEnd::Ok) => "ok",
+        Some(CallEnd::Empty) => "empty",
+        Some(CallEnd::Error(_)) => "error",
+    };
+    if let Some(head) = outcome.as_ref().and_then(|outcome| outcome.head.as_ref()) {
+        metered.head(head);
+    }
+    let spent = metered.end(&Ended {
+        status,
+        error,
+        usage: outcome.as_ref().map(|outcome| outcome.usage).unwrap_or_default(),
+        served_as: outcome.as_ref().and_then(|outcome| outcome.served_as.as_deref()),
+        attempts: outcome.as_ref().map_or(1, |outcome| outcome.attempts),
+        first_token_s: outcome.as_ref().and_then(|outcome| outcome.first_token_s),
+        ..Ended::default()
+    });
+    gateway.panel_tasks().spawn(gateway.store().spent(spent));
+    let answer = match outcome {
+        None => Err(NoAnswer::Late),
+        Some(outcome) => match outcome.end {
             CallEnd::Ok => Ok(outcome.answer),
             CallEnd::Error(error) if error.class == wire::Class::Timeout => Err(NoAnswer::Late),
             CallEnd::Empty | CallEnd::Error(_) => Err(NoAnswer::Failed),
@@ -56,6 +92,8 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         // One that is mute would hold up the explorers of every panel.
         let mut cooldowns = gateway.known().cooldowns();
         cooldowns.limited(&it.model, &it.connection, Reach::Model, None, gateway.clock().now_ms());
+        drop(cooldowns);
+        gateway.cooldowns_changed();
     }
     picker::chosen(shapes, &model.alias, answer.as_deref().map_err(|no_answer| *no_answer))
 }

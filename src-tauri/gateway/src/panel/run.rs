@@ -313,6 +313,7 @@ impl Run {
                     ..open.view.clone()
                 },
                 error: None,
+                is_paced: false,
                 usage: Usage::default(),
                 done: self.last_done,
                 at_ms: 0,

@@ -8,13 +8,13 @@ use std::{
 use plan::Seat;
 use store::CallRow;
 use tokio::{sync::Notify, time::Instant};
-use wire::{Class, UpstreamError, Usage};
+use wire::{Class, Finish, UpstreamError, Usage};
 
 use super::ask::{Panel, SeatPlan};
 use crate::{
-    alerts,
     evidence::Held,
     gateway::Gateway,
+    metered::{Call, Ended, Metered, Purpose},
     upstream::{CallEnd, Limits, Outcome},
     view::{SeatKind, SeatStatus, SeatView},
 };
@@ -37,6 +37,8 @@ pub(crate) struct SeatEnd {
     pub seat: Seat,
     pub view: SeatView,
     pub error: Option<UpstreamError>,
+    /// It was not sent, for its endpoint's limits: the error says which.
+    pub is_paced: bool,
     pub usage: Usage,
     /// When the provider was done: what comes after is the gateway's own time.
     pub done: Instant,
@@ -53,6 +55,10 @@ pub(crate) async fn run_seat(
     plan: SeatPlan,
     mut on_text: impl FnMut(&str),
 ) -> SeatEnd {
+    let metered = match admitted(&gateway, &panel, &plan).await {
+        Ok(metered) => metered,
+        Err(error) => return not_sent(&gateway, &panel, plan, error),
+    };
     let started_ms = gateway.clock().now_ms();
     let settings = &panel.snapshot.setup.settings;
     let limits = Limits {
@@ -68,40 +74,78 @@ pub(crate) async fn run_seat(
         });
     let outcome = cleaned(&gateway, watcher.follow(asked).await);
     let done = Instant::now();
-    let error = match &outcome.end {
-        CallEnd::Error(error) => Some(error),
-        CallEnd::Ok | CallEnd::Empty => None,
-    };
-    alerts::after_call(&gateway, &plan.endpoint, error);
-    if let Some(it) = panel.snapshot.roster.get(&plan.model.alias) {
-        match &outcome.end {
-            CallEnd::Error(error) => gateway.note_limits(it, Some(error)),
-            CallEnd::Ok => gateway.note_limits(it, None),
-            CallEnd::Empty => {}
-        }
+    end(&gateway, &panel, plan, (started_ms, done), outcome, metered).await
+}
+
+/// A place for the seat's call among those its endpoint may be sent.
+async fn admitted(gateway: &Gateway, panel: &Panel, plan: &SeatPlan) -> Result<Metered, UpstreamError> {
+    let Some(it) = panel.snapshot.roster.get(&plan.model.alias) else { return Err(gone(&plan.model.alias)) };
+    let merges = plan.seat.kind == plan::SeatKind::Merger;
+    gateway
+        .admit(Call {
+            snapshot: &panel.snapshot,
+            it,
+            purpose: if merges { Purpose::Merge } else { Purpose::Panel },
+            collection: &panel.collection.name,
+            request: &panel.asking.request,
+            // A merger is asked the answers too.
+            estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
+        })
+        .await
+}
+
+/// Nobody was asked: there is no call to record, and no work of the model's to count.
+fn not_sent(gateway: &Gateway, panel: &Panel, plan: SeatPlan, error: UpstreamError) -> SeatEnd {
+    let view =
+        SeatView { status: SeatStatus::Error, seconds: Some(0.0), error: describe(&error), ..plan.view() };
+    gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
+    let SeatPlan { order, seat, .. } = plan;
+    SeatEnd {
+        order,
+        seat,
+        view,
+        error: Some(error),
+        is_paced: true,
+        usage: Usage::default(),
+        done: Instant::now(),
+        at_ms: 0,
+        held: None,
     }
-    end(&gateway, &panel, plan, started_ms, done, outcome).await
 }
 
 async fn end(
     gateway: &Gateway,
     panel: &Panel,
     plan: SeatPlan,
-    started_ms: i64,
-    done: Instant,
+    (started_ms, done): (i64, Instant),
     outcome: Outcome,
+    metered: Metered,
 ) -> SeatEnd {
     let (status, error) = match outcome.end {
         CallEnd::Ok => (SeatStatus::Ok, None),
         CallEnd::Empty => (SeatStatus::Empty, None),
         CallEnd::Error(error) => (SeatStatus::Error, Some(error)),
     };
+    if let Some(head) = &outcome.head {
+        metered.head(head);
+    }
+    let spent = metered.end(&Ended {
+        status: status_word(status),
+        error: error.as_ref(),
+        usage: outcome.usage,
+        served_as: outcome.served_as.as_deref(),
+        attempts: outcome.attempts,
+        first_token_s: outcome.first_token_s.map(round),
+        call: &plan.call,
+        turn: None,
+    });
     let view = SeatView {
         status,
         seconds: Some(round(outcome.seconds)),
         first_token_s: outcome.first_token_s.map(round),
         tokens_in: outcome.usage.input,
         tokens_out: outcome.usage.output,
+        cost: spent.cost,
         answer: outcome.answer,
         error: error.as_ref().map(describe).unwrap_or_default(),
         ..plan.view()
@@ -129,16 +173,17 @@ async fn end(
         attempts: outcome.attempts,
         served_as: outcome.served_as,
         practice: panel.practice,
-        finish: None,
-        cost: None,
-        spent: None,
+        finish: outcome.finish.map(|finish| finish_word(finish).to_owned()),
+        cost: spent.cost,
+        spent: Some(spent),
     });
     // Written down before its last byte goes out; a disk that is slow or full does not hold the answer back.
     let _ = tokio::time::timeout(ON_DISK, on_disk).await;
     gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
     let at_ms = started_ms.saturating_add((round(outcome.seconds) * 1000.0) as i64);
     let SeatPlan { order, seat, held, .. } = plan;
-    SeatEnd { order, seat, view, error, usage: outcome.usage, done, at_ms, held: Some(held) }
+    let usage = outcome.usage;
+    SeatEnd { order, seat, view, error, is_paced: false, usage, done, at_ms, held: Some(held) }
 }
 
 impl SeatEnd {
@@ -153,13 +198,21 @@ impl SeatEnd {
             Class::Capacity | Class::Paywalled | Class::Timeout | Class::Network | Class::Empty
         );
         let by_status = error.status.is_some_and(|status| matches!(status, 402 | 408 | 429) || status >= 500);
-        (by_class || by_status).then(|| self.view.error.clone())
+        (by_class || by_status || self.is_paced).then(|| self.view.error.clone())
     }
 
     /// Why it failed, for a line with other things on it.
     pub(crate) fn why_in_brief(&self) -> String {
+        if self.is_paced {
+            return self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+        }
         self.error.as_ref().map_or_else(|| "an empty answer".to_owned(), in_brief)
     }
+}
+
+fn gone(alias: &str) -> UpstreamError {
+    let message = format!("{alias} was removed while the panel ran");
+    UpstreamError { class: Class::Other, status: None, message, retry_after: None }
 }
 
 /// A provider's words about a failure as they may be kept, shown and cut: known keys masked first, then short.
@@ -222,6 +275,15 @@ pub(crate) fn status_word(status: SeatStatus) -> &'static str {
         SeatStatus::Late => "late",
         SeatStatus::Cancelled => "cancelled",
         SeatStatus::Waiting | SeatStatus::Answering | SeatStatus::Error => "error",
+    }
+}
+
+pub(crate) fn finish_word(finish: Finish) -> &'static str {
+    match finish {
+        Finish::Stop => "stop",
+        Finish::Length => "length",
+        Finish::ContentFilter => "content_filter",
+        Finish::ToolCalls => "tool_calls",
     }
 }
 

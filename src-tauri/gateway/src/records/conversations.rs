@@ -216,6 +216,7 @@ fn turn_view(row: TurnRow) -> TurnView {
         call: row.call,
         alias: row.alias,
         endpoint: row.endpoint,
+        swapped: row.served_as.as_deref().is_some_and(|said| catalog::is_swap(&row.served, said)),
         served: row.served,
         served_as: row.served_as,
         api: row.api,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, Method, header};
+use plan::Registered;
 use tokio::time::{Instant, timeout_at};
 use wire::{ApiError, Dialect, Kind, Origin, UpstreamError};
 
@@ -16,8 +17,8 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    alerts,
     gateway::Gateway,
+    metered::{Call, Purpose},
     panel::cleaned_error,
     upstream::{ACCEPT, Incoming, Outgoing, headers, network, notice, silence, text_header, url},
 };
@@ -89,23 +90,33 @@ impl Turn {
     async fn attempt(&mut self, asked: Asked) -> Result<Answering, (Failed, bool)> {
         self.record.asks(&asked);
         let snapshot = self.snapshot.clone();
-        let registered = snapshot.roster.get(&asked.model.alias);
-        let ended = self.first_piece(asked).await;
-        let error = ended.as_ref().err().map(|failed| &failed.error);
-        let mut learned = false;
-        if let Some(it) = registered {
-            if let Some(endpoint) = snapshot.endpoint(&it.model.endpoint) {
-                alerts::after_call(&self.gateway, endpoint, error);
-            }
-            self.gateway.note_limits(it, error);
-            learned = error.is_some_and(|error| self.gateway.learn(it, error));
+        let alias = asked.model.alias.clone();
+        let Some(it) = snapshot.roster.get(&alias) else { return Err((Failed::of(gone(&alias)), false)) };
+        let call = Call {
+            snapshot: &snapshot,
+            it,
+            purpose: Purpose::Route,
+            collection: &self.collection.name,
+            request: &self.request,
+            estimate: self.estimate,
+        };
+        match self.gateway.admit(call).await {
+            Ok(metered) => self.record.sends(metered),
+            Err(paced) => return Err((Failed::of(paced), false)),
         }
-        ended.map_err(|failed| (failed, learned))
+        match self.first_piece(it, asked).await {
+            Ok(answering) => Ok(answering),
+            Err(failed) => {
+                self.record.attempt_failed(&failed.error);
+                let learned = self.gateway.learn(it, &failed.error);
+                Err((failed, learned))
+            }
+        }
     }
 
-    async fn first_piece(&mut self, asked: Asked) -> Result<Answering, Failed> {
+    async fn first_piece(&mut self, it: &Registered, asked: Asked) -> Result<Answering, Failed> {
         let streamed = self.request.stream;
-        let incoming = send(&self.gateway, &asked, &self.features, streamed, self.patience).await?;
+        let incoming = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await?;
         let listening = self.gateway.origins().listen(asked.member, &self.conversation);
         let watch = Watch::new(listening, self.early, self.keeps_text);
         let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
@@ -159,7 +170,7 @@ pub(super) struct Patience {
 /// Sends a turn to a member: the reply's head, when it is a 2xx. `streamed` is what the caller wants.
 pub(super) async fn send(
     gateway: &Gateway,
-    asked: &Asked,
+    (it, asked): (&Registered, &Asked),
     features: &Features,
     streamed: bool,
     patience: Patience,
@@ -184,12 +195,16 @@ pub(super) async fn send(
         Ok(Ok(incoming)) => Ok(incoming),
     };
     let incoming = sent.map_err(Failed::of)?;
+    gateway.note_headers(&asked.endpoint, it, &incoming.headers);
     if (200..300).contains(&incoming.status) {
         return Ok(incoming);
     }
     let (status, is_json) = (incoming.status, is_json(&incoming));
     let format = wire::format(asked.endpoint.api);
     let refused = upstream.refused(format, incoming, Instant::now() + ERROR_PATIENCE).await;
+    if status == 429 {
+        gateway.note_body(&asked.endpoint, it, status, &refused.body);
+    }
     let goes_back = asked.relayed && is_json && !refused.body.is_empty();
     let as_it_is = goes_back.then(|| AsItIs {
         status,

@@ -84,6 +84,7 @@ impl Turn {
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
         let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
         let snapshot = gateway.snapshot();
+        gateway.within_budget(&snapshot, &collection)?;
         let settings = &snapshot.setup.settings;
         let now_ms = gateway.clock().now_ms();
         let key = identity::key(&collection.name, "local", &request, &headers);

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use plan::{Shape, Tally, TurnOrder};
-use store::{Ack, ConversationRow, TurnRow};
+use store::{Ack, ConversationRow, LedgerRow, TurnRow};
 use tokio::time::Instant;
-use wire::{Dialect, Finish, UpstreamError};
+use wire::{Class, Dialect, UpstreamError, Usage};
 
 use super::{asked::Asked, watch::Watch};
 use crate::{
     alerts,
     clock::rfc3339,
     gateway::Gateway,
-    panel::{class_word, describe, json, lossy_view, round, skipped_views},
+    metered::{Ended, Metered},
+    panel::{class_word, describe, finish_word, json, lossy_view, round, skipped_views},
     view::{CandidateView, ConversationView, TurnFailedOver, TurnStatus, TurnView, WhyThisModel},
 };
 
@@ -47,6 +48,9 @@ struct Open {
     view: TurnView,
     errors: Vec<UpstreamError>,
     attempts: u32,
+    /// The call that is under way, and the rows of those that have failed.
+    metered: Option<Metered>,
+    spent: Vec<LedgerRow>,
     shape: Shape,
     price: Option<catalog::Price>,
     /// The gateway's own time so far.
@@ -88,6 +92,8 @@ impl Record {
             view,
             errors: Vec::new(),
             attempts: 0,
+            metered: None,
+            spent: Vec::new(),
             shape,
             price: None,
             own: Duration::ZERO,
@@ -98,10 +104,9 @@ impl Record {
     /// A member is about to be asked.
     pub(crate) fn asks(&mut self, asked: &Asked) {
         let Some(open) = &mut self.open else { return };
-        if open.attempts == 0 {
+        if open.attempts == 0 && open.errors.is_empty() {
             open.own = open.begun.elapsed();
         }
-        open.attempts += 1;
         let view = &mut open.view;
         asked.model.alias.clone_into(&mut view.alias);
         asked.endpoint.name.clone_into(&mut view.endpoint);
@@ -109,6 +114,22 @@ impl Record {
         asked.endpoint.api.name().clone_into(&mut view.member_api);
         view.lossy = asked.encoded.notices.iter().map(lossy_view).collect();
         open.price.clone_from(&asked.model.facts.price);
+    }
+
+    /// It is sent to.
+    pub(crate) fn sends(&mut self, metered: Metered) {
+        let Some(open) = &mut self.open else { return };
+        open.attempts += 1;
+        open.metered = Some(metered);
+    }
+
+    /// What was sent last came to nothing.
+    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError) {
+        let Some(open) = &mut self.open else { return };
+        let Some(metered) = open.metered.take() else { return };
+        let status = if error.class == Class::Empty { "empty" } else { "error" };
+        let turn = Some(open.view.turn);
+        open.spent.push(metered.end(&Ended { status, error: Some(error), turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
@@ -131,6 +152,9 @@ impl Record {
     pub(crate) fn answers(&mut self) {
         let Some(open) = &mut self.open else { return };
         open.view.first_token_s = Some(round(open.begun.elapsed().as_secs_f64()));
+        if let Some(metered) = &mut open.metered {
+            metered.answers();
+        }
         if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
             open.view.call = it.answered(&open.view.alias, &open.view.endpoint);
         }
@@ -173,11 +197,16 @@ impl Record {
         open.view.status = status;
         open.view.seconds = Some(round(open.begun.elapsed().as_secs_f64()));
         open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
-        let error = match watch {
+        let (usage, broke) = match watch {
             Some(watch) => {
                 open.watched(watch);
-                watch.error.take().map(|error| (self.gateway.scrub(&describe(&error)), error.class))
+                (watch.usage, Some(watch.error.take()))
             }
+            None => (Usage::default(), None),
+        };
+        open.over(usage, broke.as_ref().and_then(Option::as_ref));
+        let error = match broke {
+            Some(broke) => broke.map(|error| (self.gateway.scrub(&describe(&error)), error.class)),
             None => open.errors.last().map(|error| (describe(error), error.class)),
         };
         let class = error.as_ref().map(|(_, class)| class_word(*class).to_owned());
@@ -225,12 +254,28 @@ impl Drop for Record {
 }
 
 impl Open {
+    /// The call that is under way has ended with the turn.
+    fn over(&mut self, usage: Usage, error: Option<&UpstreamError>) {
+        let Some(metered) = self.metered.take() else { return };
+        let view = &self.view;
+        self.spent.push(metered.end(&Ended {
+            status: status_word(view.status),
+            error,
+            usage,
+            served_as: view.served_as.as_deref(),
+            call: &view.call,
+            turn: Some(view.turn),
+            ..Ended::default()
+        }));
+    }
+
     fn watched(&mut self, watch: &mut Watch) {
         let view = &mut self.view;
         let usage = watch.usage;
         view.tool_calls = watch.tool_calls;
         view.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
         view.served_as = watch.served_as.take();
+        view.swapped = view.served_as.as_deref().is_some_and(|said| catalog::is_swap(&view.served, said));
         (view.tokens_in, view.tokens_out) = (usage.input, usage.output);
         view.tokens_reasoning = usage.reasoning;
         (view.cache_read, view.cache_write) = (usage.cache_read, usage.cache_write);
@@ -239,7 +284,7 @@ impl Open {
     }
 
     fn row(self: Box<Self>, error_class: Option<String>) -> TurnRow {
-        let Open { row, at_ms, view, attempts, .. } = *self;
+        let Open { row, at_ms, view, attempts, spent, .. } = *self;
         TurnRow {
             n: view.turn,
             at_ms,
@@ -271,7 +316,7 @@ impl Open {
             why_json: json(&view.why),
             question: view.question,
             answer: view.answer,
-            spent: Vec::new(),
+            spent,
             conversation: row,
         }
     }
@@ -320,15 +365,6 @@ pub(crate) fn status_word(status: TurnStatus) -> &'static str {
         TurnStatus::Empty => "empty",
         TurnStatus::Error => "error",
         TurnStatus::Cancelled => "cancelled",
-    }
-}
-
-fn finish_word(finish: Finish) -> &'static str {
-    match finish {
-        Finish::Stop => "stop",
-        Finish::Length => "length",
-        Finish::ContentFilter => "content_filter",
-        Finish::ToolCalls => "tool_calls",
     }
 }
 

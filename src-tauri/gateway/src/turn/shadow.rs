@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use plan::Shape;
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Json, Request, UpstreamError};
+use wire::{Json, Request, UpstreamError, Usage};
 
 use super::{
     Turn,
@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     gateway::Gateway,
-    panel::{class_word, describe, round},
+    metered::{Call, Ended, Metered, Purpose},
+    panel::{class_word, describe, finish_word, round},
     setup::Snapshot,
     view::{RoutedCall, TurnStatus},
 };
@@ -41,6 +42,8 @@ pub(super) struct Shadows {
     /// Tokens a day; 0 is no limit.
     budget: u64,
     patience: Patience,
+    /// Of its input, in tokens.
+    estimate: u64,
 }
 
 impl Turn {
@@ -71,6 +74,7 @@ impl Turn {
             aliases,
             budget: self.collection.shadow_tokens,
             patience: self.patience,
+            estimate: self.estimate,
         })
     }
 }
@@ -110,11 +114,23 @@ impl Shadows {
 
     async fn ask(&self, alias: &str) {
         let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
+        let Some(it) = self.snapshot.roster.get(alias) else { return };
         let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
+        let call = Call {
+            snapshot: &self.snapshot,
+            it,
+            purpose: Purpose::Shadow,
+            collection: &self.collection,
+            request: &self.request,
+            estimate: self.estimate,
+        };
+        // One that its endpoint's limits have no room for is left out.
+        let Ok(metered) = self.gateway.admit(call).await else { return };
         let started_ms = self.gateway.clock().now_ms();
         let begun = Instant::now();
         let (endpoint, served) = (asked.endpoint.name.clone(), asked.model.served.clone());
-        let sent = send(&self.gateway, &asked, &self.features, self.request.stream, self.patience).await;
+        let sent =
+            send(&self.gateway, (it, &asked), &self.features, self.request.stream, self.patience).await;
         let (watch, error) = match sent {
             Err(failed) => (None, Some(failed.error)),
             Ok(incoming) => {
@@ -129,19 +145,13 @@ impl Shadows {
                 (Some(answering.watch), error)
             }
         };
-        let limits = self.snapshot.roster.get(alias);
-        if let Some(it) = limits {
-            self.gateway.note_limits(it, error.as_ref());
-        }
-        self.record(alias, endpoint, served, started_ms, begun.elapsed(), watch, error).await;
+        self.record((alias, endpoint, served), metered, started_ms, begun.elapsed(), watch, error).await;
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one row's worth")]
     async fn record(
         &self,
-        alias: &str,
-        endpoint: String,
-        served: String,
+        (alias, endpoint, served): (&str, String, String),
+        metered: Metered,
         started_ms: i64,
         took: Duration,
         watch: Option<Watch>,
@@ -161,7 +171,10 @@ impl Shadows {
             practice: self.practice,
             ..CallRow::default()
         };
+        let mut usage = Usage::default();
         if let Some(watch) = watch {
+            usage = watch.usage;
+            row.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
             row.first_token_s =
                 watch.first_piece.map(|at| round(took.as_secs_f64() - at.elapsed().as_secs_f64()));
             (row.tokens_in, row.tokens_out) = (watch.usage.input, watch.usage.output);
@@ -179,12 +192,29 @@ impl Shadows {
         row.error = error.as_ref().map(|error| self.gateway.scrub(&describe(error)));
         row.error_class = error.as_ref().map(|error| class_word(error.class).to_owned());
         row.answer.clone_from(&answer);
+        let ended = Ended {
+            status: super::record::status_word(status),
+            error: error.as_ref(),
+            usage,
+            served_as: row.served_as.as_deref(),
+            first_token_s: row.first_token_s,
+            turn: Some(self.turn),
+            ..Ended::default()
+        };
+        let mut spent = metered.end(&ended);
         let shape = self.shape.name().to_owned();
         let at_ms = self.gateway.clock().now_ms();
         let conversation = {
             let mut known = self.gateway.conversations().lock();
-            let Some(it) = known.get(&self.key).filter(|it| it.view.id == self.conversation) else { return };
+            let Some(it) = known.get(&self.key).filter(|it| it.view.id == self.conversation) else {
+                // Its conversation is over: there is no call to judge, and what it took was spent.
+                drop(self.gateway.store().spent(spent));
+                return;
+            };
             row.call = it.shadow(&self.call);
+            spent.call.clone_from(&row.call);
+            row.cost = spent.cost;
+            row.spent = Some(spent);
             it.view.calls.push(RoutedCall {
                 call: row.call.clone(),
                 alias: alias.to_owned(),

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, Method, header};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
-use wire::{Auth, Class, Encoded, Event, Format, Restore, UpstreamError, Usage};
+use wire::{Auth, Class, Encoded, Event, Finish, Format, Restore, UpstreamError, Usage};
 
 use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Transport};
 use crate::clock::Clock;
@@ -54,7 +54,19 @@ pub(crate) struct Outcome {
     pub first_token_s: Option<f64>,
     /// The model the provider says answered.
     pub served_as: Option<String>,
+    pub finish: Option<Finish>,
     pub attempts: u32,
+    /// Of the last reply, where one came.
+    pub head: Option<Head>,
+}
+
+/// What a reply says beside its answer.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// Of a reply that is no 2xx, up to 64 KB.
+    pub refusal: Vec<u8>,
 }
 
 /// A reply that is no 2xx: read, and as it came.
@@ -82,6 +94,7 @@ impl Upstream {
 
         let mut reading = Reading::new(format, encoded.restore.clone(), begun);
         let mut attempts = 0;
+        let mut head = None;
         let end = loop {
             attempts += 1;
             let outgoing = Outgoing {
@@ -99,10 +112,18 @@ impl Upstream {
                 // Once more, and only when nothing can have been answered yet.
                 Err(error) if attempts == 1 && error.before_any_byte() => continue,
                 Err(error) => break CallEnd::Error(network(&error)),
-                Ok(incoming) if (200..300).contains(&incoming.status) => {
+                Ok(mut incoming) if (200..300).contains(&incoming.status) => {
+                    let headers = std::mem::take(&mut incoming.headers);
+                    head = Some(Head { status: incoming.status, headers, refusal: Vec::new() });
                     break reading.stream(incoming, limits, deadline, &self.tasks, &mut on_text).await;
                 }
-                Ok(incoming) => break CallEnd::Error(self.refusal(format, incoming, limits, deadline).await),
+                Ok(incoming) => {
+                    let (status, headers) = (incoming.status, incoming.headers.clone());
+                    let until = deadline.min(Instant::now() + limits.idle);
+                    let Refused { error, body } = self.refused(format, incoming, until).await;
+                    head = Some(Head { status, headers, refusal: body });
+                    break CallEnd::Error(error);
+                }
             }
         };
         let end = match end {
@@ -117,18 +138,10 @@ impl Upstream {
             seconds: begun.elapsed().as_secs_f64(),
             first_token_s: reading.first_token_s,
             served_as: reading.served_as,
+            finish: reading.finish,
             attempts,
+            head,
         }
-    }
-
-    async fn refusal(
-        &self,
-        format: &dyn Format,
-        incoming: Incoming,
-        limits: Limits,
-        deadline: Instant,
-    ) -> UpstreamError {
-        self.refused(format, incoming, deadline.min(Instant::now() + limits.idle)).await.error
     }
 
     /// Reads a reply that is no 2xx. What has come of it by `deadline` is enough: the status says most.
@@ -159,6 +172,7 @@ struct Reading {
     usage: Usage,
     first_token_s: Option<f64>,
     served_as: Option<String>,
+    finish: Option<Finish>,
 }
 
 impl Reading {
@@ -171,6 +185,7 @@ impl Reading {
             usage: Usage::default(),
             first_token_s: None,
             served_as: None,
+            finish: None,
         }
     }
 
@@ -236,7 +251,10 @@ impl Reading {
                 }
                 Event::Usage(usage) => self.usage.update(usage),
                 Event::Model(model) => self.served_as = Some(model),
-                Event::Finish { .. } => end = Some(CallEnd::Ok),
+                Event::Finish { reason, .. } => {
+                    self.finish = Some(reason);
+                    end = Some(CallEnd::Ok);
+                }
                 Event::Error(error) => end = Some(CallEnd::Error(error)),
                 // A panel's member is asked for text.
                 _ => {}
@@ -278,7 +296,7 @@ pub(crate) fn headers(
         }
     }
     if let Some(key) = key {
-        match wire::format(endpoint.api).auth() {
+        match catalog::auth(endpoint) {
             Auth::Bearer => headers.secret(header::AUTHORIZATION, &format!("Bearer {}", key.expose_secret())),
             Auth::Header(name) => headers.secret(HeaderName::from_static(name), key.expose_secret()),
         }

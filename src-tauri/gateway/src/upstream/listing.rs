@@ -6,7 +6,7 @@ mod page;
 use std::time::Duration;
 
 use bytes::Bytes;
-use catalog::Endpoint;
+use catalog::{Endpoint, Facts};
 use http::{Method, header};
 use secrecy::SecretString;
 use tokio::time::{Instant, error::Elapsed, timeout_at};
@@ -39,10 +39,11 @@ pub struct EndpointTest {
     pub key_refused: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ListedModel {
     pub served: String,
-    pub context_window: Option<u64>,
+    /// What the list says of it.
+    pub facts: Facts,
 }
 
 /// Lists an endpoint's models; where its path seems wrong, tries the likely right ones.

@@ -7,7 +7,7 @@ mod near;
 mod transport;
 
 pub(crate) use call::{
-    ACCEPT, AFTER_FINISH, CallEnd, Limits, Outcome, Upstream, headers, network, notice, reuse, silence,
+    ACCEPT, AFTER_FINISH, CallEnd, Head, Limits, Outcome, Upstream, headers, network, notice, reuse, silence,
     text_header, url,
 };
 pub(crate) use count::count;

@@ -98,6 +98,8 @@ pub struct TurnView {
     pub served: String,
     /// The model the provider says answered, where it says so.
     pub served_as: Option<String>,
+    /// Another model answered than was asked for, and not only under another spelling of its name.
+    pub swapped: bool,
     /// The caller's API and the member's: `anthropic`, `chat`, …
     pub api: String,
     pub member_api: String,

@@ -10,6 +10,8 @@ export const endpoints = {
   empty: 'An endpoint is a provider with a key, or a runtime on this computer.',
   preset: 'Provider',
   own: 'Another address',
+  resource: 'Resource name',
+  resourceHint: (base: string) => `The name in your address: ${base}`,
   name: 'Name',
   nameHint: 'Yours to choose: 2 to 32 lower case letters, digits and hyphens.',
   base: 'Base URL',
@@ -80,6 +82,7 @@ export const endpoints = {
   detail: (name: string) => `Endpoint ${name}`,
   variableHint: 'The environment variable that holds the key. Leave empty if none does.',
   error: {
+    resource: 'Letters, digits and hyphens only.',
     name: 'Use 2 to 32 characters: lower case letters, digits and hyphens.',
     base: 'Give a URL that starts with http:// or https://.',
     key: 'Paste a key, or name a variable that holds it.',

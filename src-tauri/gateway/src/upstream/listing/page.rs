@@ -54,19 +54,10 @@ fn read_item(item: &Value) -> Option<ListedModel> {
     if !generates(item) {
         return None;
     }
-    let context_window = [
-        "context_length",
-        "context_window",
-        "max_context_length",
-        "max_model_len",
-        "max_input_tokens",
-        "inputTokenLimit",
-    ]
-    .into_iter()
-    .find_map(|name| item.get(name)?.as_u64());
     // Gemini's listing names a model by its path.
     let served = served.strip_prefix("models/").unwrap_or(served);
-    (!served.is_empty()).then(|| ListedModel { served: served.to_owned(), context_window })
+    (!served.is_empty())
+        .then(|| ListedModel { served: served.to_owned(), facts: catalog::facts_in_listing(item) })
 }
 
 /// Gemini lists what embeds, draws and films beside what answers, and says which is which.

@@ -1,0 +1,42 @@
+//! `bench spend`: what calls to providers took.
+
+use control::Remote;
+use control::dto::SpendQuery;
+
+use crate::args::Spend;
+use crate::failure::Failure;
+use crate::out::Out;
+use crate::paint::Look;
+use crate::table::Table;
+
+pub async fn spend(remote: &Remote, args: &Spend, out: Out) -> Result<(), Failure> {
+    let spend = remote.spend(SpendQuery { by: args.by, since: args.since.clone() }).await?;
+    if out.json {
+        return Ok(out.json(&spend)?);
+    }
+    let mut table =
+        Table::new(&[args.by.name(), "calls", "in", "cached", "out", "cost", "useful", "each", ""]);
+    for row in &spend.rows {
+        let unknown = match row.cost_unknown {
+            0 => String::new(),
+            calls => format!("{calls} of unknown cost"),
+        };
+        let known = row.cost_unknown < row.calls;
+        table.row([
+            (row.key.clone(), Look::Plain),
+            (row.calls.to_string(), Look::Plain),
+            (row.tokens_fresh.saturating_add(row.cache_write).to_string(), Look::Plain),
+            (row.cache_read.to_string(), Look::Plain),
+            (row.tokens_out.to_string(), Look::Plain),
+            (if known { dollars(row.cost) } else { String::new() }, Look::Plain),
+            (row.useful.to_string(), Look::Plain),
+            (row.cost_per_useful.map(dollars).unwrap_or_default(), Look::Plain),
+            (unknown, Look::Dim),
+        ]);
+    }
+    Ok(table.print(out, &format!("nothing was sent since {}", spend.since))?)
+}
+
+fn dollars(cost: f64) -> String {
+    format!("${cost:.4}")
+}

@@ -1,0 +1,228 @@
+//! What is known of the models, and from where. The owner's own facts stay in the set-up; here is what others say: the
+//! shipped catalog, the endpoints' lists, and what calls have shown. Together they are in effect in every snapshot.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model};
+use plan::{Registered, Setup};
+use store::{FactsRow, Store, StoreError};
+
+use crate::{gateway::Gateway, upstream::ListedModel, view::LiveEvent};
+
+const LISTING: &str = "listing";
+const LEARNED: &str = "learned";
+
+/// What one model is known to be, and who says what.
+#[derive(Clone, Debug)]
+pub struct ModelFacts {
+    /// What holds.
+    pub facts: Facts,
+    /// Whose word holds, by the fact's field name.
+    pub sources: BTreeMap<&'static str, FactSource>,
+    /// What each source says, in rising precedence, and when it said so (unix milliseconds) where that is known.
+    pub told: Vec<(FactSource, Facts, Option<i64>)>,
+}
+
+/// What others than the owner say.
+#[derive(Default)]
+pub(crate) struct Book {
+    /// Of registered models, as it is in the store.
+    told: HashMap<Place, Told>,
+    /// What each endpoint last said of all its models: a model is registered from it.
+    listings: HashMap<String, Listing>,
+    /// The shipped catalog is a text: what was found in it, by base and served id.
+    shipped: HashMap<Place, Facts>,
+}
+
+/// An endpoint's name and a served id.
+type Place = (String, String);
+
+#[derive(Clone, Default)]
+struct Told {
+    listing: Said,
+    learned: Said,
+}
+
+#[derive(Clone, Default)]
+struct Said {
+    facts: Facts,
+    at_ms: i64,
+}
+
+struct Listing {
+    facts: HashMap<String, Facts>,
+    at_ms: i64,
+}
+
+impl Book {
+    /// As it was kept. Blocks.
+    pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
+        let mut book = Book::default();
+        for FactsRow { endpoint, served, source, body, at_ms } in store.facts()? {
+            let facts = match serde_json::from_str(&body) {
+                Ok(facts) => facts,
+                Err(error) => {
+                    tracing::warn!(endpoint, served, source, %error, "kept facts could not be read");
+                    continue;
+                }
+            };
+            let told = book.told.entry((endpoint, served)).or_default();
+            match source.as_str() {
+                LISTING => told.listing = Said { facts, at_ms },
+                LEARNED => told.learned = Said { facts, at_ms },
+                _ => {}
+            }
+        }
+        Ok(book)
+    }
+
+    /// The set-up with every model's facts as they are in effect.
+    pub(crate) fn in_effect(&mut self, setup: &Setup) -> Setup {
+        let mut setup = setup.clone();
+        let endpoints: HashMap<&str, &Endpoint> =
+            setup.endpoints.iter().map(|endpoint| (endpoint.name.as_str(), endpoint)).collect();
+        for model in &mut setup.models {
+            let known = self.known(endpoints.get(model.endpoint.as_str()).copied(), model);
+            model.facts = catalog::effective(&known, &model.facts).0;
+        }
+        setup
+    }
+
+    /// What is known of a model as the set-up has it.
+    pub(crate) fn of(&mut self, endpoint: Option<&Endpoint>, model: &Model) -> ModelFacts {
+        let known = self.known(endpoint, model);
+        let (facts, sources) = catalog::effective(&known, &model.facts);
+        let told = self.told.get(&place(model)).cloned().unwrap_or_default();
+        let told = vec![
+            (FactSource::Snapshot, known.snapshot, None),
+            (FactSource::Listing, known.listing, Some(told.listing.at_ms)),
+            (FactSource::Learned, known.learned, Some(told.learned.at_ms)),
+            (FactSource::Owner, model.facts.clone(), None),
+        ];
+        ModelFacts { facts, sources, told }
+    }
+
+    fn known(&mut self, endpoint: Option<&Endpoint>, model: &Model) -> KnownFacts {
+        let Told { listing, learned } = self.told.get(&place(model)).cloned().unwrap_or_default();
+        let snapshot = endpoint.map(|endpoint| {
+            let at = (endpoint.base.clone(), model.served.clone());
+            self.shipped.entry(at).or_insert_with(|| catalog::snapshot(endpoint, &model.served)).clone()
+        });
+        KnownFacts {
+            snapshot: snapshot.unwrap_or_default(),
+            refresh: Facts::default(),
+            listing: listing.facts,
+            learned: learned.facts,
+        }
+    }
+
+    /// Takes an endpoint's list in: what is to be kept of it, and whether anything has changed.
+    pub(crate) fn listed(
+        &mut self,
+        setup: &Setup,
+        endpoint: &str,
+        models: &[ListedModel],
+        at_ms: i64,
+    ) -> (Vec<FactsRow>, bool) {
+        let facts = models.iter().map(|model| (model.served.clone(), model.facts.clone())).collect();
+        self.listings.insert(endpoint.to_owned(), Listing { facts, at_ms });
+        let here = setup.models.iter().filter(|model| model.endpoint == endpoint);
+        let mut changed = false;
+        let rows = here.filter_map(|model| {
+            let (row, is_new) = self.take_listed(model)?;
+            changed |= is_new;
+            Some(row)
+        });
+        (rows.collect(), changed)
+    }
+
+    /// What goes and what is to be kept when the set-up changes: an endpoint that is elsewhere now serves other models,
+    /// and a model that is new is what its endpoint's list said of it.
+    pub(crate) fn changed(&mut self, before: &Setup, after: &Setup) -> (Vec<String>, Vec<FactsRow>) {
+        let stays = |old: &&Endpoint| {
+            after
+                .endpoints
+                .iter()
+                .any(|new| (&new.name, &new.base, new.api) == (&old.name, &old.base, old.api))
+        };
+        let gone: Vec<String> =
+            before.endpoints.iter().filter(|old| !stays(old)).map(|endpoint| endpoint.name.clone()).collect();
+        self.told.retain(|(endpoint, _), _| !gone.contains(endpoint));
+        self.listings.retain(|endpoint, _| !gone.contains(endpoint));
+        let known: HashSet<Place> = before.models.iter().map(place).collect();
+        let new = after.models.iter().filter(|model| !known.contains(&place(model)));
+        let rows = new.filter_map(|model| self.take_listed(model).map(|(row, _)| row)).collect();
+        (gone, rows)
+    }
+
+    fn take_listed(&mut self, model: &Model) -> Option<(FactsRow, bool)> {
+        let listing = self.listings.get(&model.endpoint)?;
+        let facts = listing.facts.get(&model.served)?.clone();
+        let said = Said { facts, at_ms: listing.at_ms };
+        let row = row(model, LISTING, &said);
+        let told = self.told.entry(place(model)).or_default();
+        let is_new = told.listing.facts != said.facts;
+        told.listing = said;
+        Some((row, is_new))
+    }
+
+    /// A context window that a call has met; what is to be kept, where it is lower than what was met before.
+    pub(crate) fn met_window(&mut self, model: &Model, window: u64, at_ms: i64) -> Option<FactsRow> {
+        let told = self.told.entry(place(model)).or_default();
+        if told.learned.facts.context_window.is_some_and(|known| known <= window) {
+            return None;
+        }
+        told.learned.facts.context_window = Some(window);
+        told.learned.at_ms = at_ms;
+        Some(row(model, LEARNED, &told.learned))
+    }
+}
+
+fn place(model: &Model) -> Place {
+    (model.endpoint.clone(), model.served.clone())
+}
+
+fn row(model: &Model, source: &str, said: &Said) -> FactsRow {
+    FactsRow {
+        endpoint: model.endpoint.clone(),
+        served: model.served.clone(),
+        source: source.to_owned(),
+        // Numbers and truths: they always serialise.
+        body: serde_json::to_string(&said.facts).unwrap_or_default(),
+        at_ms: said.at_ms,
+    }
+}
+
+/// Lets go in the store of what is said of an endpoint that is elsewhere now, and keeps what is new.
+pub(crate) async fn keep(store: &Store, gone: Vec<String>, rows: Vec<FactsRow>) -> Result<(), StoreError> {
+    for endpoint in gone {
+        store.forget_facts(endpoint.clone(), LISTING.to_owned()).await?;
+        store.forget_facts(endpoint, LEARNED.to_owned()).await?;
+    }
+    if !rows.is_empty() {
+        store.keep_facts(rows).await?;
+    }
+    Ok(())
+}
+
+impl Gateway {
+    /// What is known of a registered model, and who says so.
+    pub fn facts_of(&self, alias: &str) -> Option<ModelFacts> {
+        self.setup_state().facts_of(alias)
+    }
+
+    /// A request was too large, and its model said for what: from now on it is not asked more. In the background, as
+    /// the call that has met it is over.
+    pub(crate) fn learn_window(&self, it: &Registered, window: u64) {
+        if it.practice || it.model.facts.context_window.is_some_and(|known| known <= window) {
+            return;
+        }
+        let (gateway, it) = (self.clone(), it.model.clone());
+        self.tasks().spawn(async move {
+            let at_ms = gateway.clock().now_ms();
+            if gateway.setup_state().met_window(&it, window, at_ms).await {
+                gateway.live().publish(LiveEvent::SetupChanged {});
+            }
+        });
+    }
+}

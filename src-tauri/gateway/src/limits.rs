@@ -1,0 +1,135 @@
+//! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections have spent,
+//! by their budgets.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use plan::{BudgetOf, Budgets, Pacing, Period, Place, Spending, Spent};
+use store::{DaySpend, SentRow, Store, StoreError};
+use wire::{ApiError, Kind, Origin};
+
+use crate::{gateway::Gateway, setup::Snapshot};
+
+#[derive(Default)]
+pub(crate) struct Limits {
+    pacing: Mutex<Pacing>,
+    budgets: Mutex<Budgets>,
+}
+
+/// The longest window of a rule: a month of 30 days.
+const MONTH_MS: i64 = 30 * 24 * 3_600_000;
+const DAY_MS: i64 = 24 * 3_600_000;
+
+impl Limits {
+    /// From the ledger, where a rule or a budget wants to know. Blocks.
+    pub(crate) fn load(store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<Limits, StoreError> {
+        let limits = Limits::default();
+        limits.reload_pacing(store, snapshot, now_ms)?;
+        limits.reload_budgets(store, snapshot, now_ms)?;
+        Ok(limits)
+    }
+
+    pub(crate) fn pacing(&self) -> MutexGuard<'_, Pacing> {
+        self.pacing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn budgets(&self) -> MutexGuard<'_, Budgets> {
+        self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As far back as the longest rule that is set.
+    fn reload_pacing(&self, store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<(), StoreError> {
+        let set: Vec<&catalog::Limits> =
+            snapshot.setup.endpoints.iter().map(|it| &it.limits).filter(|it| !it.is_empty()).collect();
+        if set.is_empty() {
+            return Ok(());
+        }
+        let any = |is: fn(&catalog::Limits) -> bool| set.iter().any(|limits| is(limits));
+        let back_ms = match (any(|it| it.rpmo.is_some()), any(|it| it.rpd.is_some() || it.tpd.is_some())) {
+            (true, _) => MONTH_MS,
+            (false, true) => DAY_MS,
+            (false, false) => 60_000,
+        };
+        let limited = |row: &SentRow| {
+            snapshot.endpoint(&row.endpoint).is_some_and(|endpoint| !endpoint.limits.is_empty())
+        };
+        let sent = store.sent(now_ms - back_ms)?.into_iter().filter(limited).map(|row| Spent {
+            place: Place::Connection(row.connection),
+            at_ms: row.at_ms,
+            requests: row.requests,
+            tokens: row.tokens,
+        });
+        self.pacing().load(sent, now_ms);
+        Ok(())
+    }
+
+    fn reload_budgets(&self, store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<(), StoreError> {
+        if snapshot.setup.collections.iter().all(|it| it.budget.is_none()) {
+            return Ok(());
+        }
+        let spent = store.spend_by_day(Period::Month.begins(now_ms))?.into_iter().map(|day| {
+            let DaySpend { collection, at_ms, tokens, tokens_unknown, cost, cost_unknown, .. } = day;
+            let spending = Spending { tokens, tokens_unknown, dollars: cost, cost_unknown };
+            (BudgetOf::Collection(collection), at_ms, spending)
+        });
+        let budgets = Budgets::load(spent);
+        *self.budgets() = budgets;
+        Ok(())
+    }
+}
+
+impl Gateway {
+    /// Refuses what a collection's budget has nothing left for, before anybody is asked.
+    pub(crate) fn within_budget(
+        &self,
+        snapshot: &Snapshot,
+        collection: &plan::Collection,
+    ) -> Result<(), ApiError> {
+        let Some(budget) = &collection.budget else { return Ok(()) };
+        if snapshot.is_practice_collection(collection) {
+            return Ok(());
+        }
+        let now_ms = self.clock().now_ms();
+        let of = BudgetOf::Collection(collection.name.clone());
+        let Some(over) = self.limits().budgets().over(&of, budget, now_ms) else { return Ok(()) };
+        let (name, resets) = (&collection.name, crate::clock::rfc3339(over.resets_ms));
+        let message = format!(
+            "{over} for bench/{name}, and nobody was asked. It is whole again at {resets}; until then ask another \
+             collection, or give this one more under Collections"
+        );
+        let mut error = ApiError::new(Kind::RateLimit, Origin::Gateway, "budget_reached", message);
+        let wait = u64::try_from(over.resets_ms.saturating_sub(now_ms)).unwrap_or(0);
+        error.retry_after = Some(std::time::Duration::from_millis(wait));
+        Err(error)
+    }
+
+    /// The set-up has changed: rules and budgets that are new know what was sent and spent before them.
+    pub(crate) async fn reload_limits(&self, before: &Snapshot) {
+        let now = self.snapshot();
+        let rules = |snapshot: &Snapshot| -> Vec<(String, catalog::Limits)> {
+            snapshot.setup.endpoints.iter().map(|it| (it.name.clone(), it.limits)).collect()
+        };
+        let budgets = |snapshot: &Snapshot| -> Vec<String> {
+            let with = snapshot.setup.collections.iter().filter(|it| it.budget.is_some());
+            with.map(|it| it.name.clone()).collect()
+        };
+        let (new_rules, new_budgets) = (rules(before) != rules(&now), budgets(before) != budgets(&now));
+        if !new_rules && !new_budgets {
+            return;
+        }
+        let gateway = self.clone();
+        let now_ms = self.clock().now_ms();
+        let read = tokio::task::spawn_blocking(move || {
+            let (limits, store) = (gateway.limits(), gateway.store());
+            if new_rules {
+                limits.reload_pacing(store, &now, now_ms)?;
+            }
+            if new_budgets {
+                limits.reload_budgets(store, &now, now_ms)?;
+            }
+            Ok::<_, StoreError>(())
+        });
+        if let Ok(Err(error)) = read.await {
+            tracing::warn!(%error, "what was sent before could not be read: new limits count from now on");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What providers say of limits, kept over a restart: quotas, and what is cooling.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use catalog::{Endpoint, Quota};
+use http::HeaderMap;
+use plan::{Cooldowns, Cooling, KeptCooldown, Place, Registered};
+use store::{CooldownRow, QuotaRow, Store, StoreError};
+
+use crate::{
+    clock::rfc3339,
+    gateway::Gateway,
+    view::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView},
+};
+
+/// Connection, served name, metric, window.
+type Key = (String, String, String, u64);
+
+#[derive(Default)]
+pub(crate) struct Told {
+    quotas: Mutex<Quotas>,
+    cooldowns_changed: AtomicBool,
+    /// A task is on its way to write what has changed.
+    is_keeping: AtomicBool,
+}
+
+#[derive(Default)]
+struct Quotas {
+    known: BTreeMap<Key, QuotaRow>,
+    /// Not on disk yet.
+    changed: BTreeMap<Key, QuotaRow>,
+}
+
+/// What is said in every reply is written at most this often.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+const MODEL: &str = "model";
+const CONNECTION: &str = "connection";
+
+impl Told {
+    /// What was said before, and into `cooldowns` what was cooling. Blocks.
+    pub(crate) fn load(store: &Store, cooldowns: &mut Cooldowns, now_ms: i64) -> Result<Told, StoreError> {
+        let told = Told::default();
+        let known = store.quotas()?.into_iter().map(|row| (key(&row), row)).collect();
+        told.quotas.lock().unwrap_or_else(PoisonError::into_inner).known = known;
+        cooldowns.load(store.cooldowns()?.into_iter().map(from_row), now_ms);
+        Ok(told)
+    }
+
+    fn known(&self) -> Vec<QuotaRow> {
+        self.quotas.lock().unwrap_or_else(PoisonError::into_inner).known.values().cloned().collect()
+    }
+}
+
+impl Gateway {
+    /// What a reply's headers say of quotas. Most say nothing.
+    pub(crate) fn note_headers(&self, endpoint: &Endpoint, it: &Registered, headers: &HeaderMap) {
+        if !headers.keys().any(|name| name.as_str().contains("limit")) {
+            return;
+        }
+        let text = |name: &str| headers.get(name)?.to_str().ok();
+        let now_ms = self.clock().now_ms();
+        self.note_quotas(it, &catalog::quotas(endpoint, text, now_ms), now_ms);
+    }
+
+    /// What a refusal's body says of them.
+    pub(crate) fn note_body(&self, endpoint: &Endpoint, it: &Registered, status: u16, body: &[u8]) {
+        let now_ms = self.clock().now_ms();
+        self.note_quotas(it, &catalog::quotas_in_body(endpoint, status, body, now_ms), now_ms);
+    }
+
+    fn note_quotas(&self, it: &Registered, quotas: &[Quota], now_ms: i64) {
+        if quotas.is_empty() {
+            return;
+        }
+        let mut kept = self.told().quotas.lock().unwrap_or_else(PoisonError::into_inner);
+        for quota in quotas {
+            let row = QuotaRow {
+                connection: it.connection.clone(),
+                model: it.model.served.clone(),
+                metric: metric(quota),
+                window_s: quota.window_s.unwrap_or(0),
+                allowed: quota.limit,
+                remaining: quota.remaining,
+                reset_ms: quota.reset_ms,
+                seen_ms: now_ms,
+            };
+            kept.changed.insert(key(&row), row.clone());
+            kept.known.insert(key(&row), row);
+        }
+        drop(kept);
+        self.keep_told();
+    }
+
+    /// Something cools, or does not any more.
+    pub(crate) fn cooldowns_changed(&self) {
+        self.told().cooldowns_changed.store(true, Ordering::Release);
+        self.keep_told();
+    }
+
+    /// Writes what has changed, soon; when the gateway stops, at once.
+    fn keep_told(&self) {
+        if self.told().is_keeping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let gateway = self.clone();
+        self.tasks().spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(KEEP_EVERY) => {}
+                () = gateway.stopping().cancelled() => {}
+            }
+            gateway.told().is_keeping.store(false, Ordering::Release);
+            let rows = std::mem::take(
+                &mut gateway.told().quotas.lock().unwrap_or_else(PoisonError::into_inner).changed,
+            );
+            if !rows.is_empty() {
+                drop(gateway.store().keep_quotas(rows.into_values().collect()));
+            }
+            if gateway.told().cooldowns_changed.swap(false, Ordering::AcqRel) {
+                let state = gateway.known().cooldowns().state(gateway.clock().now_ms());
+                drop(gateway.store().keep_cooldowns(state.into_iter().map(to_row).collect()));
+            }
+        });
+    }
+
+    /// How limits stand now.
+    pub fn limits_view(&self) -> LimitsView {
+        let (snapshot, now_ms) = (self.snapshot(), self.clock().now_ms());
+        let mut connections: BTreeMap<String, ConnectionLimits> = BTreeMap::new();
+        for it in snapshot.roster.iter().filter(|it| !it.practice && !it.limits.is_empty()) {
+            let place = Place::Connection(it.connection.clone());
+            let pacing = self.limits().pacing();
+            connections.entry(it.connection.clone()).or_insert_with(|| ConnectionLimits {
+                connection: it.connection.clone(),
+                endpoint: it.model.endpoint.clone(),
+                in_flight: u32::try_from(pacing.in_flight(&place)).unwrap_or(u32::MAX),
+                rules: pacing
+                    .used(&place, &it.limits, now_ms)
+                    .into_iter()
+                    .map(|used| RuleView {
+                        axis: used.axis.name().to_owned(),
+                        window_s: used.axis.window_ms() / 1000,
+                        limit: used.limit,
+                        used: used.used,
+                    })
+                    .collect(),
+                quota: Vec::new(),
+            });
+        }
+        for row in self.told().known() {
+            let of = connections.entry(row.connection.clone()).or_insert_with(|| ConnectionLimits {
+                endpoint: row.connection.split('/').next().unwrap_or_default().to_owned(),
+                connection: row.connection.clone(),
+                ..ConnectionLimits::default()
+            });
+            of.quota.push(QuotaView {
+                model: row.model,
+                metric: row.metric,
+                window_s: (row.window_s > 0).then_some(row.window_s),
+                limit: row.allowed,
+                remaining: row.remaining,
+                resets_at: row.reset_ms.map(rfc3339),
+                seen_at: rfc3339(row.seen_ms),
+            });
+        }
+        let cooling = self.known().cooldowns().list(now_ms);
+        let alias = |endpoint: &str, served: &str| {
+            let mut models = snapshot.setup.models.iter();
+            models.find(|it| it.endpoint == endpoint && it.served == served).map(|it| it.alias.clone())
+        };
+        let cooling = cooling
+            .into_iter()
+            .map(|Cooling { place, until_ms, stated }| {
+                let (name, is_connection) = match place {
+                    Place::Model { endpoint, served } => {
+                        (alias(&endpoint, &served).unwrap_or_else(|| format!("{endpoint}/{served}")), false)
+                    }
+                    Place::Connection(connection) => (connection, true),
+                };
+                let why = match stated {
+                    true => "a rate limit, for as long as the provider said",
+                    false => "a rate limit; the provider did not say for how long",
+                };
+                CoolingView { name, is_connection, until: rfc3339(until_ms), why: why.to_owned() }
+            })
+            .collect();
+        LimitsView { connections: connections.into_values().collect(), cooling }
+    }
+
+    /// Ends the cooldown of a model, by its alias, and of its connection; or of a connection, by its name. Says whether
+    /// there was one.
+    pub fn clear_cooldown(&self, name: &str) -> bool {
+        let snapshot = self.snapshot();
+        let mut places = vec![Place::Connection(name.to_owned())];
+        if let Some(it) = snapshot.roster.get(name) {
+            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+            places.extend([Place::Model { endpoint, served }, Place::Connection(it.connection.clone())]);
+        } else if let Some((endpoint, served)) = name.split_once('/') {
+            places.push(Place::Model { endpoint: endpoint.to_owned(), served: served.to_owned() });
+        }
+        let mut cooldowns = self.known().cooldowns();
+        // Each of them, and not only the first.
+        let cleared = places.iter().filter(|place| cooldowns.clear(place)).count();
+        drop(cooldowns);
+        if cleared > 0 {
+            self.cooldowns_changed();
+        }
+        cleared > 0
+    }
+}
+
+fn key(row: &QuotaRow) -> Key {
+    (row.connection.clone(), row.model.clone(), row.metric.clone(), row.window_s)
+}
+
+/// `input_tokens`, as it is serialised.
+fn metric(quota: &Quota) -> String {
+    let word = serde_json::to_value(quota.metric).ok();
+    word.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned()
+}
+
+fn to_row(kept: KeptCooldown) -> CooldownRow {
+    let KeptCooldown { cooling: Cooling { place, until_ms, stated }, step_ms } = kept;
+    let (kind, endpoint, name) = match place {
+        Place::Model { endpoint, served } => (MODEL, endpoint, served),
+        Place::Connection(connection) => (CONNECTION, String::new(), connection),
+    };
+    CooldownRow { kind: kind.to_owned(), endpoint, name, until_ms, stated, step_ms }
+}
+
+fn from_row(row: CooldownRow) -> KeptCooldown {
+    let place = match row.kind == CONNECTION {
+        true => Place::Connection(row.name),
+        false => Place::Model { endpoint: row.endpoint, served: row.name },
+    };
+    KeptCooldown {
+        cooling: Cooling { place, until_ms: row.until_ms, stated: row.stated },
+        step_ms: row.step_ms,
+    }
+}
