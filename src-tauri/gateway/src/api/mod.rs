@@ -108,7 +108,7 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
             let headers = request.headers().clone();
-            count::tokens(call, &route, &headers, &body::read(request).await?).await
+            count::tokens(call, &route, &headers, body::read(request).await?).await
         }
         Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
         Route::Response(id) => responses::one(call, &id, query).await,

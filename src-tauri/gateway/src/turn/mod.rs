@@ -15,12 +15,11 @@ mod whole;
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::HeaderMap;
 use plan::{Candidate, Collection, OnHangup, SeatingInput, TurnInput, turn_order};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use wire::{ApiError, Content, Request, estimate_tokens};
+use wire::{ApiError, Content, Json, Request, estimate_tokens};
 
 pub(crate) use conversations::Conversations;
 pub(crate) use failure::{AsItIs, Refusal};
@@ -47,7 +46,7 @@ pub(crate) struct Taking {
     pub by_name: bool,
     pub request: Request,
     /// As the caller sent it.
-    pub body: Bytes,
+    pub body: Json,
     /// Behind the path's `?`, as the caller sent it.
     pub query: String,
     /// The caller's headers that switch features of its API.
@@ -63,7 +62,7 @@ pub(crate) struct Turn {
     snapshot: Arc<Snapshot>,
     collection: Collection,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     /// The conversation's id, and its key.
     conversation: String,
@@ -176,7 +175,7 @@ impl Turn {
     /// minutes, and ask much.
     fn forget_question(&mut self) {
         if !self.shadowed {
-            self.body = Bytes::new();
+            self.body = Json::default();
             self.request.messages = Vec::new();
             self.request.tools = Vec::new();
         }

@@ -3,12 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use plan::Shape;
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Request, UpstreamError, Usage};
+use wire::{Json, Request, UpstreamError, Usage};
 
 use super::{
     Turn,
@@ -30,7 +29,7 @@ pub(super) struct Shadows {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     conversation: String,
     key: String,
