@@ -117,6 +117,7 @@ fn words(alert: &Alert, times: usize) -> Notice {
         (AlertKind::RecordingStopped, _) => "Recording stopped".to_owned(),
         (AlertKind::RecordsMoved, _) => "Damaged records were moved aside".to_owned(),
         (AlertKind::PortTaken, _) => format!("Port {subject} was taken"),
+        (AlertKind::WentPaid, _) => format!("{subject} costs money now"),
     };
     let page = match alert.kind {
         AlertKind::PanelFailed | AlertKind::FailedOver | AlertKind::TurnFailedOver => page::LIVE.to_owned(),
@@ -124,6 +125,7 @@ fn words(alert: &Alert, times: usize) -> Notice {
         AlertKind::RecordingStopped | AlertKind::RecordsMoved | AlertKind::PortTaken => {
             page::SETTINGS.to_owned()
         }
+        AlertKind::WentPaid => page::MODELS.to_owned(),
     };
     let body = match (alert.kind, times) {
         (AlertKind::FailedOver, 0 | 1) => HANDED_OVER.to_owned(),

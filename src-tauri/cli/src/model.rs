@@ -2,8 +2,8 @@
 
 use control::Remote;
 use control::dto::{
-    EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels, RetireModel,
-    SaveModel,
+    EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels, RenameModel,
+    RetireModel, SaveModel,
 };
 use serde_json::{Map, Value};
 
@@ -42,6 +42,11 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
             list(&[remote.retire_model(retire).await?], out)
         }
         Model::Restore { alias } => list(&[remote.restore_model(Name { name: alias.clone() }).await?], out),
+        Model::Rename { alias, to } => {
+            let rename = RenameModel { alias: alias.clone(), to: to.clone() };
+            list(&[remote.rename_model(rename).await?], out)
+        }
+        Model::Allow { alias } => list(&[remote.allow_paid(Name { name: alias.clone() }).await?], out),
         Model::Rm { alias } => {
             remote.unregister_model(Name { name: alias.clone() }).await?;
             done(out, &format!("removed {alias}"))
@@ -126,6 +131,7 @@ fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
         let ad_hoc = if model.ad_hoc { ", ad hoc" } else { "" };
         let known = match &model.retired {
             Some(retired) => (format!("retired {}: {}", retired.date(), retired.why), Look::Bad),
+            None if model.went_paid => ("costs money now, not called until allowed".to_owned(), Look::Bad),
             None => (fields::listed(&fields::of(&model.known)?), Look::Plain),
         };
         table.row([

@@ -138,6 +138,7 @@ impl Gateway {
         gateway.watch_recording();
         gateway.open_vault();
         upkeep::begin(&gateway);
+        gateway.tell_paid();
         if let Some(moved) = &moved_aside {
             alerts::records_moved(&gateway, moved);
         }
@@ -199,6 +200,7 @@ impl Gateway {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
+        self.tell_paid();
         self.reload_keys().await;
         Ok(outcome)
     }
@@ -223,6 +225,7 @@ impl Gateway {
         if test.ok {
             self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
             if self.inner.setup.listed(endpoint, &test.models, self.clock().now_ms()).await {
+                self.tell_paid();
                 self.inner.live.publish(LiveEvent::SetupChanged {});
             }
         }

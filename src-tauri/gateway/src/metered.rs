@@ -210,7 +210,7 @@ impl Metered {
         let usage = &ended.usage;
         LedgerRow {
             at_ms: self.at_ms,
-            alias: self.alias.clone(),
+            alias: self.gateway.called_now(&self.alias),
             endpoint: of(|it| &it.model.endpoint),
             connection: of(|it| &it.connection),
             served: of(|it| &it.model.served),

@@ -249,6 +249,8 @@ pub enum AlertKind {
     RecordsMoved,
     /// The wanted port was taken; another is used.
     PortTaken,
+    /// A model that was free costs money now, and is not called until its owner allows it. Its subject is the alias.
+    WentPaid,
 }
 
 /// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no

@@ -31,6 +31,10 @@ export interface Commands {
   /** From now on it is never called; its record and its seats in collections stay. */
   retire_model: { args: RetireModel; result: ModelView };
   restore_model: { args: Name; result: ModelView };
+  /** Its record, its seats in collections and its conversations follow; the old name is given to no other model. */
+  rename_model: { args: RenameModel; result: ModelView };
+  /** Lets a model be called that was free and costs money now. */
+  allow_paid: { args: Name; result: ModelView };
   /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
   limits: { args: Nothing; result: LimitsView };
   /** Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name). */
@@ -76,7 +80,8 @@ export type AlertKind =
   | "key_refused"
   | "recording_stopped"
   | "records_moved"
-  | "port_taken";
+  | "port_taken"
+  | "went_paid";
 
 /** An API that an endpoint can be asked in. */
 export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
@@ -461,6 +466,8 @@ export type ModelView = {
   options: Record<string, unknown>;
   /** Since when and why it is never called. */
   retired: Retired | null;
+  /** It was free and costs money now: it is not called until that is allowed. */
+  went_paid?: boolean;
   practice: boolean;
   collections: Array<string>;
 };
@@ -648,6 +655,12 @@ export type RegisterModel = {
 export type RegisterModels = {
   endpoint: string;
   models: Array<RegisterModel>;
+};
+
+export type RenameModel = {
+  alias: string;
+  /** A name that no other model has, nor had. */
+  to: string;
 };
 
 export type RetireModel = {

@@ -140,6 +140,7 @@ async fn end(
         turn: None,
     });
     let view = SeatView {
+        alias: gateway.called_now(&plan.model.alias),
         status,
         seconds: Some(round(outcome.seconds)),
         first_token_s: outcome.first_token_s.map(round),

@@ -59,8 +59,7 @@ impl Turn {
         let mut again = false;
         loop {
             // A turn keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
-            let now = self.gateway.snapshot();
-            if now.model(alias).is_none_or(|model| model.retired.is_some()) {
+            if self.gateway.is_gone(alias) {
                 return Ok(Err(Failed::of(gone(alias))));
             }
             let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };

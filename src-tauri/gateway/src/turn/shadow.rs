@@ -163,7 +163,7 @@ impl Shadows {
             panel: self.conversation.clone(),
             seat: format!("turn{}", self.turn),
             kind: "shadow".to_owned(),
-            alias: alias.to_owned(),
+            alias: self.gateway.called_now(alias),
             endpoint: endpoint.clone(),
             served,
             started_ms,
@@ -218,7 +218,7 @@ impl Shadows {
             row.spent = Some(spent);
             it.view.calls.push(RoutedCall {
                 call: row.call.clone(),
-                alias: alias.to_owned(),
+                alias: self.gateway.called_now(alias),
                 endpoint,
                 shadow: true,
                 turn: Some(self.turn),
@@ -229,7 +229,9 @@ impl Shadows {
             it.view.clone()
         };
         let _ = self.gateway.store().shadow_ended(row, self.collection.clone(), shape).await;
-        self.gateway.known().evidence().offload(alias, &self.shape, at_ms);
+        let mut evidence = self.gateway.known().evidence();
+        evidence.offload(self.gateway.snapshot().called_now(alias), &self.shape, at_ms);
+        drop(evidence);
         self.gateway.live().conversation(conversation);
     }
 }
