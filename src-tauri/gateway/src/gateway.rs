@@ -20,13 +20,14 @@ use crate::{
     data_dir::{LockError, Owner, OwnerLock},
     evidence::Known,
     keys,
+    learned::Learned,
     limits::Limits,
     live::{Events, Live},
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
     told::Told,
-    turn::{Conversations, Learned},
+    turn::Conversations,
     upkeep,
     upstream::{EndpointTest, Pooled, Transport, Upstream, list_models},
     view::{LiveEvent, Recording},
@@ -104,7 +105,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, limits, told) =
+        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, learned, limits, told) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -118,7 +119,7 @@ impl Gateway {
                 setup,
                 known,
                 conversations,
-                learned: Learned::default(),
+                learned,
                 limits,
                 told,
                 store,
@@ -200,6 +201,7 @@ impl Gateway {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
+        self.forget_learned(&before.setup, &self.snapshot().setup);
         self.tell_paid();
         self.reload_keys().await;
         Ok(outcome)
@@ -343,7 +345,7 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told);
+type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Limits, Told);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -359,7 +361,8 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
-    Ok((lock, opened, setup, known, conversations, limits, told))
+    let learned = Learned::load(&opened.store)?;
+    Ok((lock, opened, setup, known, conversations, learned, limits, told))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

@@ -6,6 +6,7 @@
 
 mod alerts;
 mod api;
+mod asking;
 mod clock;
 mod data_dir;
 mod discover;
@@ -14,6 +15,7 @@ mod facts;
 mod gateway;
 mod guard;
 mod keys;
+mod learned;
 mod limits;
 mod linger;
 mod live;

@@ -28,6 +28,7 @@ pub(crate) enum Purpose {
 }
 
 /// A call that is about to be sent.
+#[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub snapshot: &'a Arc<Snapshot>,
     pub it: &'a Registered,

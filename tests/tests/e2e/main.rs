@@ -25,6 +25,7 @@ mod guard;
 mod hangup;
 mod http_versions;
 mod import;
+mod learning;
 mod limits;
 mod lists;
 mod load;

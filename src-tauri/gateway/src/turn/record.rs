@@ -123,13 +123,13 @@ impl Record {
         open.metered = Some(metered);
     }
 
-    /// What was sent last came to nothing.
-    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError) {
+    /// What was sent last came to nothing, and took this.
+    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
-        open.spent.push(metered.end(&Ended { status, error: Some(error), turn, ..Ended::default() }));
+        open.spent.push(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
