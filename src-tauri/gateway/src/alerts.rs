@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use catalog::{Endpoint, Price};
+use plan::Failing;
 use store::MovedAside;
 use wire::{Class, UpstreamError};
 
@@ -10,7 +11,7 @@ use crate::{
     clock::{Clock, rfc3339},
     gateway::Gateway,
     live::Live,
-    panel::{Panel, in_brief},
+    panel::{Panel, class_word, in_brief},
     view::{Alert, AlertKind, FailedOverView, LiveEvent, Recording, TurnFailedOver},
 };
 
@@ -122,8 +123,21 @@ pub(crate) fn went_paid(gateway: &Gateway, held: &[(String, Price)]) {
     stand(gateway, AlertKind::WentPaid, messages.collect());
 }
 
+/// What is said of a model that has failed for days.
+pub(crate) fn retiring(alias: &str, failing: &Failing) -> String {
+    let since = rfc3339(failing.since_ms);
+    let said = wire::redact::shorten(&failing.words, 160);
+    let said = if said.is_empty() { class_word(failing.class).to_owned() } else { said };
+    format!(
+        "{alias} has failed on {} days and not answered once since {} ({said}). It is no longer picked by itself: \
+         retire it or change it under Models. An answer ends this.",
+        failing.days,
+        since.get(..10).unwrap_or_default(),
+    )
+}
+
 /// These alerts of a kind, by subject, and no others: what stands as it is keeps its time.
-fn stand(gateway: &Gateway, kind: AlertKind, messages: BTreeMap<String, String>) {
+pub(crate) fn stand(gateway: &Gateway, kind: AlertKind, messages: BTreeMap<String, String>) {
     let standing = gateway.live().alerts().into_iter().filter(|alert| alert.kind == kind);
     let standing: BTreeMap<String, String> = standing.map(|alert| (alert.subject, alert.message)).collect();
     for subject in standing.keys().filter(|subject| !messages.contains_key(*subject)) {

@@ -107,6 +107,9 @@ impl Gateway {
         if let Some(until_ms) = snapshot.roster.get(&model.alias).and_then(|it| self.cooling(it, now_ms)) {
             return Some(Unavailable::Cooling { until_ms });
         }
+        if self.is_retiring(model) {
+            return Some(Unavailable::Retiring);
+        }
         if self.known().is_unlisted(model, snapshot) {
             return Some(Unavailable::Unlisted);
         }

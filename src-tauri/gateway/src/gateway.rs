@@ -19,6 +19,7 @@ use crate::{
     clock::Clock,
     data_dir::{LockError, Owner, OwnerLock},
     evidence::Known,
+    health::Failing,
     keys,
     learned::Learned,
     limits::Limits,
@@ -80,6 +81,7 @@ struct Inner {
     known: Known,
     conversations: Conversations,
     learned: Learned,
+    failing: Failing,
     limits: Limits,
     told: Told,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
@@ -105,8 +107,17 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, learned, limits, told) =
-            opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
+        let (
+            lock,
+            Opened { store, moved_aside, .. },
+            setup,
+            known,
+            conversations,
+            learned,
+            failing,
+            limits,
+            told,
+        ) = opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
         let transport = Arc::new(Pooled::new().map_err(|error| OpenError::Client(error.to_string()))?);
@@ -120,6 +131,7 @@ impl Gateway {
                 known,
                 conversations,
                 learned,
+                failing,
                 limits,
                 told,
                 store,
@@ -140,6 +152,7 @@ impl Gateway {
         gateway.open_vault();
         upkeep::begin(&gateway);
         gateway.tell_paid();
+        gateway.tell_retiring();
         if let Some(moved) = &moved_aside {
             alerts::records_moved(&gateway, moved);
         }
@@ -202,6 +215,7 @@ impl Gateway {
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
         self.forget_learned(&before.setup, &self.snapshot().setup);
+        self.forgive(&before.setup, &self.snapshot().setup);
         self.tell_paid();
         self.reload_keys().await;
         Ok(outcome)
@@ -295,6 +309,10 @@ impl Gateway {
         &self.inner.learned
     }
 
+    pub(crate) fn failing(&self) -> &Failing {
+        &self.inner.failing
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.inner.limits
     }
@@ -345,7 +363,7 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Limits, Told);
+type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Failing, Limits, Told);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -362,7 +380,8 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
     let learned = Learned::load(&opened.store)?;
-    Ok((lock, opened, setup, known, conversations, learned, limits, told))
+    let failing = Failing::load(&opened.store, now_ms)?;
+    Ok((lock, opened, setup, known, conversations, learned, failing, limits, told))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

@@ -14,6 +14,7 @@ mod evidence;
 mod facts;
 mod gateway;
 mod guard;
+mod health;
 mod keys;
 mod learned;
 mod limits;

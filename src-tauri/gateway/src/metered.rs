@@ -170,6 +170,7 @@ impl Metered {
         if let Some(endpoint) = self.snapshot.endpoint(&it.model.endpoint) {
             alerts::after_call(&self.gateway, endpoint, error);
         }
+        self.gateway.note_health(it, error, answered);
         if error.is_some() || answered {
             self.gateway.note_limits(it, error);
         }

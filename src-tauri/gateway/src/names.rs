@@ -113,6 +113,7 @@ impl Gateway {
         self.conversations().lock().renamed(from, to);
         self.live().renamed(from, to);
         self.tell_paid();
+        self.tell_retiring();
         self.live().publish(LiveEvent::SetupChanged {});
         Ok(())
     }

@@ -251,6 +251,8 @@ pub enum AlertKind {
     PortTaken,
     /// A model that was free costs money now, and is not called until its owner allows it. Its subject is the alias.
     WentPaid,
+    /// A model has failed for days in a way that waiting does not mend. Its subject is the alias.
+    Retiring,
 }
 
 /// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no

@@ -41,6 +41,7 @@ mod renaming;
 mod reply_headers;
 mod reports;
 mod responses;
+mod retiring;
 mod route;
 mod secrets;
 mod slow;
