@@ -216,6 +216,18 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  refresh_catalog: () => {
+    const at = new Date().toISOString();
+    const source = (name: string, url: string) => ({ name, url, refreshed_at: at, error: null });
+    return {
+      shipped: '2026-08-18',
+      on: true,
+      sources: [
+        source('models.dev', 'https://models.dev/api.json'),
+        source('openrouter', 'https://openrouter.ai/api/v1/models'),
+      ],
+    };
+  },
   limits: () => ({ connections: [], cooling: [] }),
   clear_cooldown: (a) => {
     throw controlError('not_found', `Nothing is cooling down under "${a.name}".`);

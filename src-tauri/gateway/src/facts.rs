@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model, Price};
+use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model, ModelCatalog, Price};
 use plan::{Registered, Setup};
 use store::{FactsRow, Store, StoreError};
 
 use crate::{
     gateway::Gateway,
     paid::{self, Paid, PaidChange},
+    refresh::Refreshed,
     upstream::ListedModel,
     view::LiveEvent,
 };
@@ -37,6 +38,9 @@ pub(crate) struct Book {
     listings: HashMap<String, Listing>,
     /// The shipped catalog is a text: what was found in it, by base and served id.
     shipped: HashMap<Place, Facts>,
+    /// What the public lists said, and what was found in them.
+    pub(crate) refreshed: Refreshed,
+    fresh: HashMap<Place, Facts>,
     /// Models that were free and cost money now.
     pub(crate) paid: Paid,
 }
@@ -73,7 +77,8 @@ struct Listing {
 impl Book {
     /// As it was kept. Blocks.
     pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
-        let mut book = Book { paid: Paid::load(store)?, ..Book::default() };
+        let mut book =
+            Book { paid: Paid::load(store)?, refreshed: Refreshed::load(store)?, ..Book::default() };
         for FactsRow { endpoint, served, source, body, at_ms } in store.facts()? {
             let facts = match serde_json::from_str(&body) {
                 Ok(facts) => facts,
@@ -111,6 +116,7 @@ impl Book {
         let told = self.told.get(&place(model)).cloned().unwrap_or_default();
         let told = vec![
             (FactSource::Snapshot, known.snapshot, None),
+            (FactSource::Refresh, known.refresh, self.refreshed.at_ms()),
             (FactSource::Listing, known.listing, Some(told.listing.at_ms)),
             (FactSource::Learned, known.learned, Some(told.learned.at_ms)),
             (FactSource::Owner, model.facts.clone(), None),
@@ -124,9 +130,14 @@ impl Book {
             let at = (endpoint.base.clone(), model.served.clone());
             self.shipped.entry(at).or_insert_with(|| catalog::snapshot(endpoint, &model.served)).clone()
         });
+        let refresh = endpoint.map(|endpoint| {
+            let at = (endpoint.base.clone(), model.served.clone());
+            let find = || self.refreshed.facts(endpoint, &model.served);
+            self.fresh.entry(at).or_insert_with(find).clone()
+        });
         KnownFacts {
             snapshot: snapshot.unwrap_or_default(),
-            refresh: Facts::default(),
+            refresh: refresh.unwrap_or_default(),
             listing: listing.facts,
             learned: learned.facts,
         }
@@ -153,6 +164,30 @@ impl Book {
             keep.paid.extend(self.paid.told(model, before.as_ref(), now.as_ref(), at_ms));
         }
         (keep, changed)
+    }
+
+    /// Takes a public list in: what is to be kept of it beside, and whether anything has changed.
+    pub(crate) fn refreshed(
+        &mut self,
+        setup: &Setup,
+        source: &'static str,
+        catalog: ModelCatalog,
+        at_ms: i64,
+    ) -> (ToKeep, bool) {
+        let endpoint = |model: &Model| setup.endpoints.iter().find(|it| it.name == model.endpoint);
+        let told = |book: &mut Book| -> Vec<KnownFacts> {
+            setup.models.iter().map(|model| book.known(endpoint(model), model)).collect()
+        };
+        let before = told(self);
+        self.refreshed.take(source, catalog, at_ms);
+        self.fresh.clear();
+        let now = told(self);
+        let mut keep = ToKeep::default();
+        let price = |known: &KnownFacts| catalog::effective(known, &Facts::default()).0.price;
+        for ((model, before), now) in setup.models.iter().zip(&before).zip(&now) {
+            keep.paid.extend(self.paid.told(model, price(before).as_ref(), price(now).as_ref(), at_ms));
+        }
+        (keep, before != now)
     }
 
     /// What a model costs by the word of others than the owner.

@@ -27,6 +27,7 @@ mod paid;
 mod panel;
 mod practice;
 mod records;
+mod refresh;
 mod server;
 mod setup;
 mod spend;

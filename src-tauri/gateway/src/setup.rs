@@ -6,7 +6,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use catalog::{Endpoint, Model, Price};
+use catalog::{Endpoint, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
@@ -16,6 +16,7 @@ use crate::{
     facts::{self, Book, ModelFacts, ToKeep},
     names::Names,
     paid::{self, Paid, PaidChange},
+    refresh::Refreshed,
     upstream::ListedModel,
 };
 
@@ -192,6 +193,22 @@ impl SetupState {
         }
         self.keep(keep).await;
         changed
+    }
+
+    /// Takes a public list of models in; whether any registered model's facts have changed.
+    pub(crate) async fn refreshed(&self, source: &'static str, catalog: ModelCatalog, at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let (keep, changed) = self.book().refreshed(&now.setup, source, catalog, at_ms);
+        if changed {
+            self.show(now.setup.clone(), now.names.clone());
+        }
+        self.keep(keep).await;
+        changed
+    }
+
+    pub(crate) fn refreshed_at(&self, at: impl FnOnce(&Refreshed) -> Option<i64>) -> Option<i64> {
+        at(&self.book().refreshed)
     }
 
     /// A context window that a call to the model has met; whether it is news.

@@ -1,12 +1,14 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
 mod limits;
+mod refresh;
 mod turns;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
+pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };

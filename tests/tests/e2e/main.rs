@@ -36,6 +36,7 @@ mod panel;
 mod picker;
 mod practice;
 mod provider_headers;
+mod refreshing;
 mod refusals;
 mod renaming;
 mod reply_headers;

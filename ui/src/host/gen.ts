@@ -35,6 +35,8 @@ export interface Commands {
   rename_model: { args: RenameModel; result: ModelView };
   /** Lets a model be called that was free and costs money now. */
   allow_paid: { args: Name; result: ModelView };
+  /** Fetches the public lists of models now; one that fails says why. */
+  refresh_catalog: { args: Nothing; result: CatalogView };
   /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
   limits: { args: Nothing; result: LimitsView };
   /** Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name). */
@@ -81,7 +83,8 @@ export type AlertKind =
   | "recording_stopped"
   | "records_moved"
   | "port_taken"
-  | "went_paid";
+  | "went_paid"
+  | "retiring";
 
 /** An API that an endpoint can be asked in. */
 export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
@@ -137,6 +140,24 @@ export type CandidateView = {
   useful_overall: number;
   judged_overall: number;
   offloads: number;
+};
+
+/** A public list of models. */
+export type CatalogSource = {
+  name: string;
+  url: string;
+  /** When it was last fetched. */
+  refreshed_at: string | null;
+  /** Why it could not be fetched now. */
+  error: string | null;
+};
+
+export type CatalogView = {
+  /** The day of the catalog that came with the program. */
+  shipped: string;
+  /** Whether the lists are fetched once a day. */
+  on: boolean;
+  sources: Array<CatalogSource>;
 };
 
 /** Codes exist only where the window or the command line branches on them. */
@@ -848,6 +869,8 @@ export type Settings = {
   keep_route_text: boolean;
   /** Model lists hold each model beside the collections, as `bench/model/<alias>`. */
   list_models: boolean;
+  /** Once a day two public lists of models are fetched, for their windows, abilities and prices. */
+  catalog_refresh: boolean;
 };
 
 export type SetupText = {

@@ -125,6 +125,8 @@ pub enum Model {
         /// A name that no other model has, nor had
         to: String,
     },
+    /// Fetch the public lists of models now, for their windows, abilities and prices
+    Refresh,
     /// Let a model be called that was free and costs money now
     Allow { alias: String },
     /// Take a model off the register; its record stays

@@ -11,6 +11,10 @@ impl Control {
         registered(&self.gateway().snapshot(), &to).ok_or_else(unknown)
     }
 
+    pub async fn refresh_catalog(&self, _: Nothing) -> Result<CatalogView, ControlError> {
+        Ok(self.gateway().refresh_catalog().await)
+    }
+
     pub async fn allow_paid(&self, name: Name) -> Result<ModelView, ControlError> {
         self.gateway().allow_paid(&name.name).await.map_err(not_allowed)?;
         let unknown = || ControlError::not_found(format!("There is no model \"{}\".", name.name));

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use gateway::view::{CatalogSource, CatalogView};
+
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct RenameModel {
     pub alias: String,
