@@ -1,12 +1,14 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
 mod limits;
+mod refresh;
 mod turns;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
+pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };
@@ -249,6 +251,10 @@ pub enum AlertKind {
     RecordsMoved,
     /// The wanted port was taken; another is used.
     PortTaken,
+    /// A model that was free costs money now, and is not called until its owner allows it. Its subject is the alias.
+    WentPaid,
+    /// A model has failed for days in a way that waiting does not mend. Its subject is the alias.
+    Retiring,
 }
 
 /// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no

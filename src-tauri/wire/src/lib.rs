@@ -7,6 +7,7 @@
 mod anthropic;
 mod arguments;
 mod bound;
+mod budget;
 mod caller;
 mod chat;
 mod classify;
@@ -47,6 +48,7 @@ mod text;
 mod usage;
 pub mod wait;
 
+pub use budget::with_twice_the_budget;
 pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};

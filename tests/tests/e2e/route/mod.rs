@@ -24,3 +24,5 @@ mod sticky;
 mod stopped;
 mod tools;
 mod verdicts;
+
+pub use lab::says;
