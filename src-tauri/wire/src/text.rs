@@ -136,7 +136,6 @@ impl serde::Serialize for Text {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::json::Json;
 
     #[test]
