@@ -36,6 +36,8 @@ commands! {
     /// From now on it is never called; its record and its seats in collections stay.
     retire_model(RetireModel) -> ModelView;
     restore_model(Name) -> ModelView;
+    /// How every registered model stands, and what is on its record.
+    model_records(Nothing) -> Vec<ModelRecord>;
     /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.
     limits(Nothing) -> LimitsView;
     /// Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name).

@@ -25,6 +25,7 @@ mod records;
 mod server;
 mod setup;
 mod spend;
+mod standing;
 mod told;
 mod turn;
 mod upkeep;
