@@ -94,6 +94,11 @@ export function factChips(facts: Facts): string[] {
   const { input, output } = facts.price ?? {};
   if (input === 0 && output === 0) chips.push(s.models.free);
   else if (input !== undefined && output !== undefined)
-    chips.push(s.models.price(dollars(input), dollars(output)));
+    chips.push(s.models.price(price(input), price(output)));
   return chips;
+}
+
+/** Prices are a few dollars, or cents: two places, more where they are needed. */
+function price(value: number): string {
+  return value === 0 || value >= 0.01 ? `$${value.toFixed(2)}` : dollars(value);
 }
