@@ -4,6 +4,8 @@ import type {
   Alert,
   CollectionView,
   Commands,
+  ConnectionLimits,
+  CoolingView,
   EndpointView,
   LiveEvent,
   ModelView,
@@ -17,6 +19,7 @@ import { controlError, type Host, type Link } from '../src/host/host';
 import { answers } from './answers';
 import { handlers } from './handlers';
 import type { FixtureOptions } from './made';
+import { busy, many } from './limits';
 import { full, type Stage } from './full';
 import { begin, type Routed, session, tell } from './routed';
 import { PROMPTS, SETTINGS, collection, endpoint, model, seat } from './made';
@@ -29,6 +32,10 @@ export class Fixture implements Host {
   panels: PanelView[] = [];
   /** Agents' sessions, newest first. */
   routed: Routed[] = [];
+  connections: ConnectionLimits[] = [];
+  cooling: CoolingView[] = [];
+  /** There is a record of work, and of what it cost. */
+  works = false;
   alerts: Alert[] = [];
   keys: Status['keys'];
   recording = { ok: true, message: '' };
@@ -57,6 +64,8 @@ export class Fixture implements Host {
     this.settings.keep_route_text = options.texts ?? false;
     for (let i = 0; i < (options.past ?? 0); i++) this.panels.push(this.past(i));
     if (options.sessions) this.agents(options.sessions);
+    if (options.busy) busy(this);
+    if (options.many) many(this, options.many);
   }
 
   async call<K extends keyof Commands>(name: K, args: Commands[K]['args']): Promise<Commands[K]['result']> {
@@ -147,6 +156,7 @@ export class Fixture implements Host {
         seconds: script.first + script.takes,
         tokens_in: 812,
         tokens_out: Math.round(script.text.length / 4),
+        ...(this.works && seat.alias !== 'llama-small' ? { cost: 0.0042 } : {}),
       });
       this.emit({ type: 'seat_changed', panel: panel.id, seat });
     }

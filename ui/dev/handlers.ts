@@ -1,9 +1,10 @@
 // What the fixture answers to each command.
-import type { Commands } from '../src/host/gen';
+import type { Commands, EndpointTest, EndpointView } from '../src/host/gen';
 import { controlError } from '../src/host/host';
 import { spansOf } from '../src/text/find';
 import type { Fixture } from './fixture';
 import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
+import { clear, limits, records, spend } from './limits';
 import { sheet } from './sheet';
 
 type Handlers = { [K in keyof Commands]: (args: Commands[K]['args']) => Commands[K]['result'] };
@@ -71,46 +72,32 @@ export const handlers = (on: Fixture): Handlers => ({
         'base',
       );
     }
+    if (a.key) keyStore(on);
+    if (a.test) {
+      const test = listing(on, { name: a.name, base: a.base, api: a.api ?? 'chat' });
+      if (!test.ok) {
+        const refused = controlError('test_failed', test.message);
+        throw test.suggested_base ? { ...refused, suggestion: test.suggested_base } : refused;
+      }
+    }
     let e = on.endpoints.find((x) => x.name === a.name);
     if (!e) on.endpoints.push((e = endpoint(a.name, a.base, 'provider')));
     e.base = a.base;
     e.api = a.api ?? e.api;
     e.key_env = a.key_env;
-    e.limits = a.limits ?? e.limits;
+    if (a.limits) {
+      e.limits = a.limits;
+      ruled(on, e);
+    }
+    e.kind = a.kind ?? e.kind;
+    e.paid = a.paid ?? e.paid;
+    e.headers = a.headers ?? e.headers;
+    if (a.key) e.key = { source: 'keychain', hint: `••••${a.key.slice(-4)}`, variable: null };
     if (a.key_env) e.key = { source: 'environment', hint: '••••2b1c', variable: a.key_env };
     on.changed();
     return e;
   },
-  test_endpoint: ({ name }) => {
-    const e = on.endpoint(name);
-    const list = e.api === 'ollama' ? '/api/tags' : '/models';
-    if (e.base.includes('nothing')) {
-      const message = `There is no model list at ${e.base}${list} (404). Check the base URL, and whether it speaks this API.`;
-      return { ok: false, message, suggested_base: null, models: [] };
-    }
-    const right = { ollama: /:\d+$/, gemini: /\/v1beta$/ }[e.api as string] ?? /\/v1$/;
-    if (!right.test(e.base)) {
-      const suggested = e.api === 'ollama' ? e.base.replace(/\/v1$/, '') : `${e.base.replace(/\/$/, '')}/v1`;
-      return {
-        ok: false,
-        message: `There is no model list at ${e.base}${list} (404). At ${suggested} it answers with 182 models: the base URL is likely ${suggested}.`,
-        suggested_base: suggested,
-        models: [],
-      };
-    }
-    const served = name === 'ollama' ? ['llama3.2:3b', 'qwen3:8b', 'gemma3:12b'] : SERVED;
-    return {
-      ok: true,
-      message: `It answers with ${served.length} models.`,
-      suggested_base: null,
-      models: served.map((id, i) => ({
-        served: id,
-        alias: (id.split('/').pop() ?? id).replace(':', '-'),
-        registered: on.models.find((m) => m.endpoint === name && m.served === id)?.alias ?? null,
-        context_window: i % 4 === 3 ? null : 131072,
-      })),
-    };
-  },
+  test_endpoint: ({ name }) => listing(on, on.endpoint(name)),
   delete_endpoint: ({ name }) => {
     const used = on.models.find((m) => m.endpoint === name && m.collections.length > 0);
     if (used) {
@@ -125,8 +112,7 @@ export const handlers = (on: Fixture): Handlers => ({
     return {};
   },
   set_key: ({ endpoint: name, key }) => {
-    if (on.keys.kind === 'none') throw controlError('no_keychain', on.keys.message, 'key');
-    if (on.keys.kind === 'vault_locked') throw controlError('vault_locked', on.keys.message, 'key');
+    keyStore(on);
     const e = on.endpoint(name);
     e.key = { source: 'keychain', hint: `••••${key.slice(-4)}`, variable: null };
     e.alert = null;
@@ -228,11 +214,10 @@ export const handlers = (on: Fixture): Handlers => ({
       ],
     };
   },
-  limits: () => ({ connections: [], cooling: [] }),
-  clear_cooldown: (a) => {
-    throw controlError('not_found', `Nothing is cooling down under "${a.name}".`);
-  },
-  spend: () => ({ since: new Date(Date.now() - 30 * 86_400_000).toISOString(), rows: [] }),
+  limits: () => limits(on),
+  clear_cooldown: ({ name }) => clear(on, name),
+  model_records: () => records(on),
+  spend: (query) => spend(on, query),
   save_collection: (a) => {
     const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
     if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');
@@ -361,4 +346,54 @@ function known(on: Fixture, alias: string) {
   const model = on.models.find((it) => it.alias === alias);
   if (!model) throw controlError('not_found', `There is no model "${alias}".`);
   return model;
+}
+
+/** What an endpoint lists, by what its address looks like. */
+function listing(on: Fixture, e: Pick<EndpointView, 'name' | 'base' | 'api'>): EndpointTest {
+  const { name } = e;
+  const list = e.api === 'ollama' ? '/api/tags' : '/models';
+  if (e.base.includes('nothing')) {
+    const message = `There is no model list at ${e.base}${list} (404). Check the base URL, and whether it speaks this API.`;
+    return { ok: false, message, suggested_base: null, models: [] };
+  }
+  const right = { ollama: /:\d+$/, gemini: /\/v1beta$/ }[e.api as string] ?? /\/v1$/;
+  if (!right.test(e.base)) {
+    const suggested = e.api === 'ollama' ? e.base.replace(/\/v1$/, '') : `${e.base.replace(/\/$/, '')}/v1`;
+    return {
+      ok: false,
+      message: `There is no model list at ${e.base}${list} (404). At ${suggested} it answers with 182 models: the base URL is likely ${suggested}.`,
+      suggested_base: suggested,
+      models: [],
+    };
+  }
+  const served = name === 'ollama' ? ['llama3.2:3b', 'qwen3:8b', 'gemma3:12b'] : SERVED;
+  return {
+    ok: true,
+    message: `It answers with ${served.length} models.`,
+    suggested_base: null,
+    models: served.map((id, i) => ({
+      served: id,
+      alias: (id.split('/').pop() ?? id).replace(':', '-'),
+      registered: on.models.find((m) => m.endpoint === name && m.served === id)?.alias ?? null,
+      context_window: i % 4 === 3 ? null : 131072,
+    })),
+  };
+}
+
+function keyStore(on: Fixture): void {
+  if (on.keys.kind === 'none') throw controlError('no_keychain', on.keys.message, 'key');
+  if (on.keys.kind === 'vault_locked') throw controlError('vault_locked', on.keys.message, 'key');
+}
+
+const WINDOW: Record<string, number> = { rpm: 60, tpm: 60, rpd: 86_400, tpd: 86_400, rpmo: 2_592_000 };
+
+/** An endpoint's own limits, with nothing sent against those that are new. */
+function ruled(on: Fixture, e: EndpointView): void {
+  let of = on.connections.find((it) => it.endpoint === e.name);
+  if (!of)
+    on.connections.push((of = { connection: e.name, endpoint: e.name, in_flight: 0, rules: [], quota: [] }));
+  const had = new Map(of.rules.map((it) => [it.axis, it.used]));
+  of.rules = Object.entries(e.limits ?? {}).flatMap(([axis, limit]) =>
+    limit ? [{ axis, window_s: WINDOW[axis] ?? 60, limit, used: had.get(axis) ?? 0 }] : [],
+  );
 }

@@ -24,6 +24,10 @@ export interface FixtureOptions {
   past?: number;
   /** A collection for agents, and sessions of theirs to begin with. */
   sessions?: number;
+  /** Limits in use, models that rest, a ledger, a budget. */
+  busy?: boolean;
+  /** So many models more. */
+  many?: number;
   /** The text of turns is kept. */
   texts?: boolean;
 }
@@ -59,6 +63,8 @@ export function endpoint(name: string, base: string, kind: EndpointView['kind'])
       variable: null,
     },
     key_env: null,
+    paid: false,
+    headers: {},
     practice: kind === 'practice',
     models: 0,
     alert: null,
@@ -99,7 +105,7 @@ export function collection(name: string, description: string, members: string[])
 }
 
 export function pick(a: Commands['save_collection']['args']) {
-  const { tags, shape, when_too_large, reply, merger, shadow, shadow_share, shadow_tokens } = a;
+  const { tags, shape, when_too_large, reply, merger, shadow, shadow_share, shadow_tokens, budget } = a;
   return {
     tags,
     shape,
@@ -109,6 +115,7 @@ export function pick(a: Commands['save_collection']['args']) {
     shadow: shadow ?? 0,
     shadow_share: shadow_share ?? 1,
     shadow_tokens: shadow_tokens ?? 0,
+    ...(budget ? { budget } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import App from '../src/App.svelte';
 import { Fixture } from './fixture';
 import type { FixtureOptions } from './made';
 
-// `?first&found&keys=none&past=5&sessions=2&texts&delay=300`: the state to begin with. `window.fixture` plays the rest.
+// `?first&found&keys=none&past=5&sessions=2&texts&busy&many=300&delay=300`: the state to begin with. `window.fixture` plays the rest.
 const q = new URLSearchParams(location.search);
 const options: FixtureOptions = {
   first: q.has('first'),
@@ -13,6 +13,8 @@ const options: FixtureOptions = {
   past: Number(q.get('past') ?? 0),
   sessions: Number(q.get('sessions') ?? 0),
   texts: q.has('texts'),
+  busy: q.has('busy'),
+  many: Number(q.get('many') ?? 0),
 };
 const keys = q.get('keys');
 if (keys) options.keys = keys as NonNullable<FixtureOptions['keys']>;

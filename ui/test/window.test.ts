@@ -397,8 +397,9 @@ describe('setting up', () => {
   test('a model in use is not removed, and it is said why', async () => {
     await open({}, '#/models');
     const row = (await find('models')).querySelector('[data-alias="glm-5"]')!;
-    await fireEvent.click($('remove-model', row));
-    await fireEvent.click($('confirm-delete'));
+    await fireEvent.click($('show-model', row as HTMLElement));
+    await fireEvent.click(await find('action-unregister'));
+    await fireEvent.click($('action-go'));
     expect(await screen.findByText('glm-5 is a member of reviewers. Take it out there first.')).toBeTruthy();
   });
 
@@ -442,6 +443,7 @@ test('a page that is not built is not in the navigation', async () => {
     'nav-collections',
     'nav-models',
     'nav-endpoints',
+    'nav-spend',
     'nav-settings',
   ]);
 });

@@ -38,7 +38,7 @@ pub(crate) async fn listen(shell: State<'_, Shell>, channel: Channel<LiveEvent>)
 #[tauri::command]
 pub(crate) async fn open_url(app: AppHandle, url: String) -> Result<(), ControlError> {
     let wrong =
-        |why: &str| ControlError { code: Code::BadInput, message: why.to_owned(), field: Some("url".into()) };
+        |why: &str| ControlError::bad_input("url", why);
     let url: Url = url.parse().map_err(|_| wrong("That is not an address."))?;
     if !page::may_leave(&url) {
         return Err(wrong("Only web pages and bare mail addresses are opened."));
@@ -94,5 +94,5 @@ async fn forward(control: Control, channel: Channel<LiveEvent>) {
 }
 
 fn internal(message: &str) -> ControlError {
-    ControlError { code: Code::Internal, message: message.to_owned(), field: None }
+    ControlError::internal(message)
 }

@@ -1,5 +1,7 @@
 //! `bench endpoint`: where models are served from, and their keys.
 
+use std::collections::BTreeMap;
+
 use control::Remote;
 use control::dto::{
     Api, EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, PresetView, SaveEndpoint, SetKey,
@@ -90,6 +92,10 @@ async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> 
             new: true,
             allow_plain_http: args.allow_plain_http,
             limits: Some(limits::changed(Default::default(), &args.limits)?),
+            kind: args.kind,
+            headers: Some(args.headers.iter().cloned().collect()),
+            paid: args.paid,
+            test: !args.force,
         })
         .await?;
     tell(out, &saved)?;
@@ -116,9 +122,25 @@ async fn set(remote: &Remote, args: &SetEndpoint, out: Out) -> Result<(), Failur
             // The base stays as it was agreed to.
             allow_plain_http: true,
             limits: Some(limits::changed(old.limits, &args.limits)?),
+            kind: args.kind,
+            headers: Some(headers(old.headers, &args.headers)),
+            paid: args.paid,
+            test: false,
         })
         .await?;
     tell(out, &saved)
+}
+
+/// The headers over what it had; one without a value is sent no more.
+fn headers(old: BTreeMap<String, String>, given: &[(String, String)]) -> BTreeMap<String, String> {
+    let mut headers = old;
+    for (name, value) in given {
+        match value.as_str() {
+            "" => headers.remove(name),
+            value => headers.insert(name.clone(), value.to_owned()),
+        };
+    }
+    headers
 }
 
 async fn known(remote: &Remote, name: &str) -> Result<EndpointView, Failure> {
@@ -205,6 +227,10 @@ async fn key(at: &Reached, args: &Key, out: Out) -> Result<(), Failure> {
             // The base stays as it was agreed to.
             allow_plain_http: true,
             limits: None,
+            kind: None,
+            headers: None,
+            paid: None,
+            test: false,
         };
         remote.save_endpoint(changed).await?
     } else {

@@ -42,6 +42,8 @@ commands! {
     allow_paid(Name) -> ModelView;
     /// Fetches the public lists of models now; one that fails says why.
     refresh_catalog(Nothing) -> CatalogView;
+    /// How every registered model stands, and what is on its record.
+    model_records(Nothing) -> Vec<ModelRecord>;
     /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.
     limits(Nothing) -> LimitsView;
     /// Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name).

@@ -4,11 +4,15 @@ mod collections;
 mod lifecycle;
 mod limits;
 
-use catalog::{EndpointKind, Facts, ModelRole, Retired};
+use std::collections::BTreeMap;
+
+use catalog::{Facts, ModelRole, Retired};
 use gateway::view::{Alert, ConversationView, PanelView, Recording, TurnView};
 use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+pub use catalog::EndpointKind;
 
 pub use self::{collections::*, lifecycle::*, limits::*};
 pub use crate::{
@@ -92,6 +96,10 @@ pub struct EndpointView {
     pub kind: EndpointKind,
     pub key: KeyView,
     pub key_env: Option<String>,
+    /// Its calls cost money, which breaks ties between models that have waited equally long.
+    pub paid: bool,
+    /// Sent with every request to it. Never a secret.
+    pub headers: BTreeMap<String, String>,
     pub practice: bool,
     /// What may be sent to it; absent where it has no limits of its own.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
@@ -206,6 +214,22 @@ pub struct SaveEndpoint {
     #[serde(default)]
     #[ts(optional)]
     pub limits: Option<Limits>,
+    /// Absent keeps what is there; a new endpoint's is told from its base.
+    #[serde(default)]
+    #[ts(optional)]
+    pub kind: Option<EndpointKind>,
+    /// Sent with every request. All of them; absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub headers: Option<BTreeMap<String, String>>,
+    /// Absent keeps what is there.
+    #[serde(default)]
+    #[ts(optional)]
+    pub paid: Option<bool>,
+    /// It is saved only when it answers; else it is refused as `test_failed`.
+    #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
+    pub test: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

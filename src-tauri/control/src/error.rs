@@ -10,6 +10,10 @@ pub struct ControlError {
     pub message: String,
     /// The field of the arguments, when one is at fault: `name`, `members[2]`.
     pub field: Option<String>,
+    /// What is likely right in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub suggestion: Option<String>,
 }
 
 /// Codes exist only where the window or the command line branches on them.
@@ -27,6 +31,8 @@ pub enum Code {
     VaultLocked,
     /// Plain http to another machine: ask for consent.
     PlainHttp,
+    /// The endpoint does not answer as it should and was not saved: it can be, all the same.
+    TestFailed,
     /// Over HTTP only: no control token, a stale one, or a web page that may not ask.
     Denied,
     Internal,
@@ -35,12 +41,12 @@ pub enum Code {
 impl ControlError {
     /// An error about no field in particular.
     pub fn new(code: Code, message: impl Into<String>) -> ControlError {
-        ControlError { code, message: message.into(), field: None }
+        ControlError { code, message: message.into(), field: None, suggestion: None }
     }
 
     /// What was sent is wrong at `field`.
     pub fn bad_input(field: impl Into<String>, message: impl Into<String>) -> ControlError {
-        ControlError { code: Code::BadInput, message: message.into(), field: Some(field.into()) }
+        ControlError { field: Some(field.into()), ..ControlError::new(Code::BadInput, message) }
     }
 
     pub fn not_found(message: impl Into<String>) -> ControlError {

@@ -132,7 +132,9 @@ fn status(code: Code) -> StatusCode {
         Code::BadInput => StatusCode::BAD_REQUEST,
         Code::Denied => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
-        Code::Conflict | Code::NoKeychain | Code::VaultLocked | Code::PlainHttp => StatusCode::CONFLICT,
+        Code::Conflict | Code::NoKeychain | Code::VaultLocked | Code::PlainHttp | Code::TestFailed => {
+            StatusCode::CONFLICT
+        }
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

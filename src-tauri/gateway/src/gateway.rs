@@ -9,6 +9,7 @@ use std::{
 
 use catalog::Endpoint;
 use plan::Setup;
+use secrecy::SecretString;
 use store::{OpenOptions, Opened, Store, StoreError};
 use tokio::sync::SetOnce;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -236,8 +237,7 @@ impl Gateway {
 
     /// Lists what an endpoint serves, or says in words what is wrong.
     pub async fn test_endpoint(&self, endpoint: &Endpoint) -> EndpointTest {
-        let key = self.key(endpoint).await;
-        let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
+        let test = self.try_endpoint(endpoint, None).await;
         if test.ok {
             self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
             if self.inner.setup.listed(endpoint, &test.models, self.clock().now_ms()).await {
@@ -250,6 +250,17 @@ impl Gateway {
         } else if test.ok {
             self.inner.live.clear(crate::view::AlertKind::KeyRefused, &endpoint.name);
         }
+        test
+    }
+
+    /// The same for one that is not saved as it is here, with its new key if it is to have one: nothing is learned from
+    /// it and no alert is raised.
+    pub async fn try_endpoint(&self, endpoint: &Endpoint, key: Option<&SecretString>) -> EndpointTest {
+        let key = match key.and_then(|key| self.cleaned_key(key)) {
+            Some(key) => Some(key),
+            None => self.key(endpoint).await,
+        };
+        let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
         EndpointTest { message: wire::redact::shorten(&self.scrub(&test.message), TEST_CHARS), ..test }
     }
 

@@ -76,6 +76,15 @@ impl Gateway {
         }
     }
 
+    /// A key as it would be kept, which nothing from outside repeats from now on.
+    pub(crate) fn cleaned_key(&self, key: &SecretString) -> Option<SecretString> {
+        let key = vault::clean_key(key.expose_secret()).ok()?;
+        if let Some(vault) = self.vault().get() {
+            vault.learn(&key);
+        }
+        Some(key)
+    }
+
     pub async fn delete_key(&self, endpoint: &str) -> Result<(), KeyError> {
         let name = endpoint.to_owned();
         self.change_keys(endpoint, move |vault| vault.delete(&name)).await

@@ -31,6 +31,7 @@ mod refresh;
 mod server;
 mod setup;
 mod spend;
+mod standing;
 mod told;
 mod turn;
 mod upkeep;

@@ -7,7 +7,7 @@ use plan::{BudgetOf, Budgets, Pacing, Period, Place, Spending, Spent};
 use store::{DaySpend, SentRow, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
-use crate::{gateway::Gateway, setup::Snapshot};
+use crate::{clock::rfc3339, gateway::Gateway, setup::Snapshot, view::BudgetView};
 
 #[derive(Default)]
 pub(crate) struct Limits {
@@ -91,7 +91,7 @@ impl Gateway {
         let now_ms = self.clock().now_ms();
         let of = BudgetOf::Collection(collection.name.clone());
         let Some(over) = self.limits().budgets().over(&of, budget, now_ms) else { return Ok(()) };
-        let (name, resets) = (&collection.name, crate::clock::rfc3339(over.resets_ms));
+        let (name, resets) = (&collection.name, rfc3339(over.resets_ms));
         let message = format!(
             "{over} for bench/{name}, and nobody was asked. It is whole again at {resets}; until then ask another \
              collection, or give this one more under Collections"
@@ -100,6 +100,28 @@ impl Gateway {
         let wait = u64::try_from(over.resets_ms.saturating_sub(now_ms)).unwrap_or(0);
         error.retry_after = Some(std::time::Duration::from_millis(wait));
         Err(error)
+    }
+
+    /// What is spent of every budget there is.
+    pub(crate) fn budgets_view(&self) -> Vec<BudgetView> {
+        let (snapshot, now_ms) = (self.snapshot(), self.clock().now_ms());
+        let budgets = self.limits().budgets();
+        let with = snapshot.setup.collections.iter().filter_map(|it| Some((it, it.budget.clone()?)));
+        let view = with.map(|(collection, budget)| {
+            let of = BudgetOf::Collection(collection.name.clone());
+            let spent = budgets.spent(&of, budget.per, now_ms);
+            BudgetView {
+                collection: collection.name.clone(),
+                tokens: spent.tokens,
+                tokens_unknown: spent.tokens_unknown,
+                dollars: spent.dollars,
+                cost_unknown: spent.cost_unknown,
+                is_spent: budgets.over(&of, &budget, now_ms).is_some(),
+                resets_at: rfc3339(budget.per.ends(now_ms)),
+                budget,
+            }
+        });
+        view.collect()
     }
 
     /// The set-up has changed: rules and budgets that are new know what was sent and spent before them.

@@ -303,6 +303,7 @@ fn seat_view(call: StoredCall) -> SeatView {
         tokens_in: row.tokens_in,
         tokens_out: row.tokens_out,
         cost: row.cost,
+        swapped_for: crate::panel::swapped(&row.served, row.served_as.as_deref()),
         answer: row.answer,
         error: row.error.unwrap_or_default(),
         verdict: verdict.map(verdict_view),
@@ -318,8 +319,9 @@ fn kind(word: &str) -> SeatKind {
     }
 }
 
-/// A seat that was asked and whose end nobody saw.
+/// A seat without a call: it was not sent, or nobody saw its end.
 fn never_ended(seat: PlannedSeat) -> SeatView {
+    let status = if seat.not_sent.is_some() { SeatStatus::Error } else { SeatStatus::Cancelled };
     SeatView {
         call: seat.call,
         seat: seat.seat,
@@ -328,14 +330,15 @@ fn never_ended(seat: PlannedSeat) -> SeatView {
         endpoint: seat.endpoint,
         why: seat.why,
         stood_in_for: seat.stood_in_for,
-        status: SeatStatus::Cancelled,
+        status,
         seconds: None,
         first_token_s: None,
         tokens_in: None,
         tokens_out: None,
         cost: None,
+        swapped_for: None,
         answer: String::new(),
-        error: String::new(),
+        error: seat.not_sent.unwrap_or_default(),
         verdict: None,
     }
 }

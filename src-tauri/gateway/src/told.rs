@@ -191,7 +191,7 @@ impl Gateway {
                 CoolingView { name, is_connection, until: rfc3339(until_ms), why: why.to_owned() }
             })
             .collect();
-        LimitsView { connections: connections.into_values().collect(), cooling }
+        LimitsView { connections: connections.into_values().collect(), cooling, budgets: self.budgets_view() }
     }
 
     /// Ends the cooldown of a model, by its alias, and of its connection; or of a connection, by its name. Says whether

@@ -1,13 +1,17 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
 mod limits;
+mod records;
 mod refresh;
 mod turns;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
+pub use limits::{
+    BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
+};
+pub use records::{ModelRecord, ModelState};
 pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
@@ -86,6 +90,10 @@ pub struct SeatView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cost: Option<f64>,
+    /// The model the provider says answered, where it is another than was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub swapped_for: Option<String>,
     /// Markdown, as far as it has come.
     pub answer: String,
     /// Redacted; empty when it answered.

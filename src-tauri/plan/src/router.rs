@@ -1,6 +1,6 @@
 //! The router (panel.md §4): who may be picked, the longest without real work, the best record.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, fmt};
 
 use catalog::ModelRole;
 
@@ -237,18 +237,30 @@ fn span(ms: i64) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Why it cannot be picked now: `its endpoint has no key`.
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&NotCandidate::Unavailable(*self).whatever_the_shape())
+    }
+}
+
 impl NotCandidate {
     /// The reason as a group of models shares it.
     pub(crate) fn in_words(self, it: &Registered, shape: &Shape) -> String {
+        if self == NotCandidate::Role {
+            let role = it.model.role.name();
+            return format!("the shape {} does not admit the role {role}", shape.name());
+        }
+        self.whatever_the_shape()
+    }
+
+    fn whatever_the_shape(self) -> String {
         let text = match self {
             NotCandidate::Retired => "retired",
             NotCandidate::AdHoc => "ad hoc, never chosen automatically",
             NotCandidate::OtherSideOfPractice { practice: true } => "a practice model",
             NotCandidate::OtherSideOfPractice { practice: false } => "not a practice model",
-            NotCandidate::Role => {
-                let role = it.model.role.name();
-                return format!("the shape {} does not admit the role {role}", shape.name());
-            }
+            NotCandidate::Role => "of a role that the shape does not admit",
             NotCandidate::Member => "a member of the collection",
             NotCandidate::Family => "the same model as one that sits",
             NotCandidate::Images => "not known to see images (fact vision)",

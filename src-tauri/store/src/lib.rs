@@ -44,7 +44,7 @@ pub use crate::{
         calls::{CallRow, StoredCall},
         conversations::{ConversationRow, OpenConversation, StoredConversation, Totals},
         facts::{FactsRow, RefreshedRow},
-        ledger::{DaySpend, FailureRow, LedgerRow, SentRow, Spend, SpendBy, StoredSpent},
+        ledger::{DaySpend, FailureRow, LedgerRow, PaceRow, SentRow, Spend, SpendBy, StoredSpent},
         limits::{CooldownRow, LearnedRow, PaidNowRow, QuotaRow},
         names::NameRow,
         onboarding::OnboardingRow,

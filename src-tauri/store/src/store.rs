@@ -168,6 +168,11 @@ impl Store {
         })
     }
 
+    /// A panel's seat was not sent in the end, and why: it has no call.
+    pub fn seat_not_sent(&self, panel: String, call: String, why: String) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| seats::not_sent(connection, &panel, &call, &why))
+    }
+
     /// What the panel's task is has become known as it ran, and with it who was left out (a JSON array). Tells
     /// the verdicts that stood by then, each with the shape its call had before.
     pub fn panel_shaped(

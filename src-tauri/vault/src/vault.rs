@@ -253,6 +253,11 @@ impl Vault {
         }
     }
 
+    /// A key that is being tried and may never be kept: it is scrubbed from now on all the same.
+    pub fn learn(&self, key: &SecretString) {
+        self.0.scrubber.learn(key);
+    }
+
     /// The text with every key this vault has known replaced by `••••`, also as a URL or JSON spells it.
     pub fn scrub(&self, text: &str) -> String {
         self.0.scrubber.scrub(text)

@@ -9,6 +9,7 @@ mod app;
 mod bare;
 mod closing;
 mod confined;
+mod endpoints_page;
 mod first_run;
 mod key;
 mod notifications;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         trial("a failover is told of", notifications::failed_over),
         trial("a refused key is told of", notifications::refused_key),
         trial("a key goes to the keychain and nowhere else", key::only_in_the_keychain),
+        trial("limits are set, a rest is ended, and no key is shown", endpoints_page::limits_and_rests),
         trial("a page is confined to its commands", confined::to_its_commands),
         trial("a taken port is shown everywhere", port::shown_everywhere),
         trial("a data folder in use is said in a window", trouble::in_use),

@@ -207,3 +207,99 @@ async fn without_a_keychain_that_is_said_and_nothing_is_written_in_plain() {
     let endpoint = gateway.command("setup", &json!({})).await["endpoints"][0].clone();
     assert_eq!(endpoint["key"]["source"], "vault_file");
 }
+
+/// What a saved and tested endpoint is sent with.
+fn save(base: &str, more: &Value) -> Value {
+    let mut save = json!({"name": "lab", "base": base, "key_env": null, "new": true, "allow_plain_http": false, "test": true});
+    save.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    save
+}
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_answer_is_not_saved_unless_it_must_be() {
+    let upstream = Upstream::start().await;
+    upstream.model("alpha", answers("A"));
+    let gateway = Home::default().serve().await;
+    let names = async || {
+        let setup = gateway.command("setup", &json!({})).await;
+        setup["endpoints"]
+            .as_array()
+            .expect("endpoints")
+            .iter()
+            .map(|it| it["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    let elsewhere = format!("{}/v2", upstream.root());
+    let refused = gateway.admin("save_endpoint", &save(&elsewhere, &json!({}))).await;
+    let error = refused.json()["error"].clone();
+    assert_eq!((refused.status.as_u16(), &error["code"]), (409, &json!("test_failed")), "{error}");
+    assert_eq!(error["suggestion"], upstream.base(), "{error}");
+    assert!(error["message"].as_str().is_some_and(|said| said.contains("404")), "{error}");
+    assert_eq!(names().await, Vec::<Value>::new(), "nothing was saved");
+
+    gateway.command("save_endpoint", &save(&elsewhere, &json!({"test": false}))).await;
+    assert_eq!(names().await, ["lab"]);
+    // A change that breaks it leaves it as it was.
+    let worked = save(&upstream.base(), &json!({"new": false}));
+    assert_eq!(gateway.command("save_endpoint", &worked).await["base"], upstream.base());
+    let broken = gateway.admin("save_endpoint", &save(&elsewhere, &json!({"new": false}))).await;
+    assert_eq!(broken.json()["error"]["code"], "test_failed");
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["endpoints"][0]["base"], upstream.base());
+}
+
+#[tokio::test]
+async fn a_key_that_is_refused_is_not_kept_and_not_repeated() {
+    let upstream = Upstream::start().await;
+    upstream.listing(Listing::Refused);
+    let mut home = Home::default();
+    home.bench_with(&["vault", "--passphrase-stdin"], "correct horse battery").await.exits(0);
+    home.set("BENCHWARMERS_VAULT_PASSPHRASE", "correct horse battery");
+    let gateway = home.serve().await;
+    let key = "sk-tried-0123456789abcdef";
+    let refused = gateway.admin("save_endpoint", &save(&upstream.base(), &json!({"key": key}))).await;
+    assert_eq!(refused.json()["error"]["code"], "test_failed", "{}", refused.json());
+    assert!(!refused.json().to_string().contains(key));
+    let sent = upstream.received();
+    let sent = sent.last().and_then(|it| it.header("authorization"));
+    assert_eq!(sent, Some(format!("Bearer {key}").as_str()), "it was tried");
+    assert_eq!(gateway.command("setup", &json!({})).await["endpoints"], json!([]));
+    // Forced, it is kept and shown by its end.
+    let forced = save(&upstream.base(), &json!({"key": key, "test": false}));
+    assert_eq!(gateway.command("save_endpoint", &forced).await["key"]["hint"], "••••cdef");
+}
+
+#[tokio::test]
+async fn what_else_an_endpoint_has_is_saved_and_stays() {
+    let upstream = Upstream::start().await;
+    upstream.model("alpha", answers("A"));
+    let gateway = Home::default().serve().await;
+    let more = json!({"kind": "hub", "paid": true, "headers": {"X-Title": "bench"}, "limits": {"rpm": 7}});
+    gateway.command("save_endpoint", &save(&upstream.base(), &more)).await;
+    let kept = gateway.command("save_endpoint", &save(&upstream.base(), &json!({"new": false}))).await;
+    assert_eq!(
+        (&kept["kind"], &kept["paid"], &kept["headers"]),
+        (&json!("hub"), &json!(true), &json!({"X-Title": "bench"})),
+        "what is absent stays"
+    );
+    assert_eq!(kept["limits"]["rpm"], 7);
+    let listed = upstream.received();
+    assert_eq!(listed.last().and_then(|it| it.header("x-title")), Some("bench"));
+    let secret = json!({"new": false, "headers": {"Authorization": "Bearer abc"}});
+    let refused = gateway.admin("save_endpoint", &save(&upstream.base(), &secret)).await;
+    assert_eq!(refused.json()["error"]["field"], "headers[\"Authorization\"]");
+
+    let base = format!("{}/v2", upstream.root());
+    let add = ["endpoint", "add", "box", "--base", &base];
+    let said = gateway.bench(&add).await.exits(1).stderr;
+    assert!(said.contains("--force"), "{said}");
+    let more = ["--force", "--paid", "true", "--header", "X-Title=bench", "--kind", "aggregator"];
+    gateway.bench(&[&add[..], &more].concat()).await.exits(0);
+    gateway.bench(&["endpoint", "set", "box", "--header", "X-Title=", "--paid", "false"]).await.exits(0);
+    let setup = gateway.command("setup", &json!({})).await;
+    let box_ = &setup["endpoints"][1];
+    assert_eq!(
+        (&box_["kind"], &box_["paid"], &box_["headers"]),
+        (&json!("aggregator"), &json!(false), &json!({}))
+    );
+}

@@ -172,6 +172,6 @@ async fn azure_is_added_by_the_name_of_its_resource() {
     assert!(missing.code != 0 && missing.stderr.contains("--resource NAME"), "{missing:?}");
     let odd = add(&["--resource", "a/b"]).await;
     assert!(odd.code != 0 && odd.stderr.contains("letters, digits and -"), "{odd:?}");
-    let added = add(&["--resource", "my-lab", "--json"]).await;
+    let added = add(&["--resource", "my-lab", "--force", "--json"]).await;
     assert!(added.stdout.contains("https://my-lab.openai.azure.com/openai/v1"), "{added:?}");
 }

@@ -297,3 +297,47 @@ async fn what_providers_say_of_quotas_is_kept() {
     );
     assert!(quota["seen_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{quota}");
 }
+
+#[tokio::test]
+async fn a_seat_that_was_not_sent_says_by_which_rule_after_a_restart_too() {
+    let lab = two(json!({"rpd": 1}), 0, &["alpha", "beta"]).await;
+    lab.http().chat(&question("one")).await.json();
+    let second = lab.http().chat(&question("two")).await.json();
+    let id = panel_id(&second);
+    let told = async |gateway: &Gateway| {
+        let panel = gateway.command("panel", &json!({"id": id})).await;
+        let seats = panel["seats"].as_array().expect("seats").clone();
+        seats.into_iter().find(|it| it["alias"] == "alpha").expect("the seat")
+    };
+    let rule = "not sent: our own limit of 1 request a day on tight is reached";
+    let live = told(&lab.gateway).await;
+    assert_eq!(live["status"], "error", "{live}");
+    assert!(live["error"].as_str().is_some_and(|why| why.starts_with(rule)), "{live}");
+    assert!(!live["error"].as_str().is_some_and(|why| why.contains("429")), "nobody answered so: {live}");
+    let (home, _) = lab.gateway.stop().await;
+    let kept = told(&home.serve().await).await;
+    assert_eq!((&kept["status"], &kept["error"]), (&live["status"], &live["error"]));
+}
+
+#[tokio::test]
+async fn how_models_stand_and_what_a_budget_has_left_is_told() {
+    let lab = two(json!({"rpm": 1}), 0, &["alpha", "beta"]).await;
+    let first = lab.http().chat(&question("one")).await.json();
+    judge(&lab.gateway, &format!("{}.member2", panel_id(&first)), true).await;
+    lab.upstream.model(&served("beta"), rate_limited(Some(40)));
+    lab.http().chat(&question("two")).await;
+    let records = lab.gateway.command("model_records", &json!({})).await;
+    let of = |alias: &str| {
+        records.as_array().expect("records").iter().find(|it| it["alias"] == alias).expect("a record").clone()
+    };
+    let (alpha, beta) = (of("alpha"), of("beta"));
+    assert_eq!((&alpha["state"], &alpha["offloads"]), (&json!("over_limit"), &json!(1)), "{alpha}");
+    assert_eq!(alpha["why"], "at a limit of its endpoint");
+    assert_eq!((&beta["state"], &beta["offloads"]), (&json!("resting"), &json!(2)), "{beta}");
+    assert_eq!((&beta["useful"], &beta["judged"], &beta["answers"]), (&json!(1), &json!(1), &json!(1)));
+    assert!(beta["until"].is_string() && beta["seconds"].is_number(), "{beta}");
+    lab.gateway.command("retire_model", &json!({"alias": "alpha", "why": "done"})).await;
+    let records = lab.gateway.command("model_records", &json!({})).await;
+    assert_eq!((&records[0]["state"], &records[0]["why"]), (&json!("retired"), &json!("done")));
+    assert_eq!(lab.gateway.command("limits", &json!({})).await["budgets"], json!([]));
+}

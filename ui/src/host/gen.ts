@@ -37,6 +37,8 @@ export interface Commands {
   allow_paid: { args: Name; result: ModelView };
   /** Fetches the public lists of models now; one that fails says why. */
   refresh_catalog: { args: Nothing; result: CatalogView };
+  /** How every registered model stands, and what is on its record. */
+  model_records: { args: Nothing; result: Array<ModelRecord> };
   /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
   limits: { args: Nothing; result: LimitsView };
   /** Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name). */
@@ -126,6 +128,22 @@ export type Budget = {
   per: Period;
 };
 
+/** What is spent of a collection's budget. */
+export type BudgetView = {
+  collection: string;
+  budget: Budget;
+  /** Spent in this day or month: of the calls whose count is known, and how many are not. */
+  tokens: number;
+  tokens_unknown: number;
+  /** US dollars. */
+  dollars: number;
+  cost_unknown: number;
+  /** Nothing is left: the collection is refused until then. */
+  is_spent: boolean;
+  /** RFC 3339, UTC. */
+  resets_at: string;
+};
+
 export type CallId = {
   call: string;
 };
@@ -168,6 +186,7 @@ export type Code =
   | "no_keychain"
   | "vault_locked"
   | "plain_http"
+  | "test_failed"
   | "denied"
   | "internal";
 
@@ -210,6 +229,8 @@ export type ControlError = {
   message: string;
   /** The field of the arguments, when one is at fault: `name`, `members[2]`. */
   field: string | null;
+  /** What is likely right in its place. */
+  suggestion?: string;
 };
 
 export type ConversationId = {
@@ -292,6 +313,10 @@ export type EndpointView = {
   kind: EndpointKind;
   key: KeyView;
   key_env: string | null;
+  /** Its calls cost money, which breaks ties between models that have waited equally long. */
+  paid: boolean;
+  /** Sent with every request to it. Never a secret. */
+  headers: { [key in string]: string };
   practice: boolean;
   /** What may be sent to it; absent where it has no limits of its own. */
   limits?: Limits;
@@ -417,6 +442,8 @@ export type LimitsView = {
   connections: Array<ConnectionLimits>;
   /** What is left alone for a while, the last to end first. */
   cooling: Array<CoolingView>;
+  /** Of the collections that have one, by name. */
+  budgets: Array<BudgetView>;
 };
 
 export type ListedModel = {
@@ -461,6 +488,26 @@ export type LossyView = {
   reason: string;
 };
 
+/** Whether a model can be called now, and what is on its record. */
+export type ModelRecord = {
+  alias: string;
+  state: ModelState;
+  /** Why it is not ready: `its endpoint has no key`. Empty when it is. */
+  why: string;
+  /** When it ends by itself: RFC 3339, UTC. */
+  until: string | null;
+  offloads: number;
+  /** Its last work: RFC 3339, UTC. */
+  last_at: string | null;
+  /** Verdicts: useful of judged. */
+  useful: number;
+  judged: number;
+  /** Of the last 30 days: answers, and the medians of their whole time and of their first token. */
+  answers: number;
+  seconds: number | null;
+  first_token_s: number | null;
+};
+
 /**
  * What a model is for: a word. Which roles there are is said by the shapes that admit them, so an owner adds
  * a role by adding it to a shape.
@@ -472,6 +519,8 @@ export type ModelSheet = {
   /** Every fact there is, known or not. */
   facts: Array<FactView>;
 };
+
+export type ModelState = "ready" | "resting" | "over_limit" | "retired" | "out";
 
 export type ModelView = {
   alias: string;
@@ -766,6 +815,14 @@ export type SaveEndpoint = {
   allow_plain_http: boolean;
   /** All of them; absent keeps what is there. */
   limits?: Limits;
+  /** Absent keeps what is there; a new endpoint's is told from its base. */
+  kind?: EndpointKind;
+  /** Sent with every request. All of them; absent keeps what is there. */
+  headers?: { [key in string]: string };
+  /** Absent keeps what is there. */
+  paid?: boolean;
+  /** It is saved only when it answers; else it is refused as `test_failed`. */
+  test?: boolean;
 };
 
 /** Changes a registered model; what is absent stays. */
@@ -825,6 +882,8 @@ export type SeatView = {
   tokens_out: number | null;
   /** US dollars, where the price and the usage are known. */
   cost?: number;
+  /** The model the provider says answered, where it is another than was asked for. */
+  swapped_for?: string;
   /** Markdown, as far as it has come. */
   answer: string;
   /** Redacted; empty when it answered. */

@@ -25,7 +25,10 @@ export function asControlError(e: unknown): ControlError {
   if (typeof e === 'object' && e !== null && 'code' in e && 'message' in e) {
     const { code, message } = e as { code: Code; message: unknown };
     const field = 'field' in e && typeof e.field === 'string' ? e.field : null;
-    return controlError(code, String(message), field);
+    const made = controlError(code, String(message), field);
+    return 'suggestion' in e && typeof e.suggestion === 'string'
+      ? { ...made, suggestion: e.suggestion }
+      : made;
   }
   return controlError('internal', e instanceof Error ? e.message : String(e));
 }

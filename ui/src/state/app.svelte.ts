@@ -1,5 +1,13 @@
 import { getContext, setContext } from 'svelte';
-import type { ControlError, LiveEvent, PanelView, SetupView, Status, VerdictView } from '../host/gen';
+import type {
+  ControlError,
+  FoundRuntime,
+  LiveEvent,
+  PanelView,
+  SetupView,
+  Status,
+  VerdictView,
+} from '../host/gen';
 import { asControlError, type Host, type Link } from '../host/host';
 import { tally } from '../seat/chairs';
 import { s } from '../strings/en';
@@ -43,6 +51,8 @@ export class App {
   composerWanted = false;
   /** An endpoint that was just added: its page tests it at once. */
   testOnOpen = $state<string | null>(null);
+  /** Local runtimes that answered when they were last looked for. */
+  found = $state.raw<readonly FoundRuntime[]>([]);
   /** Panels of the owed queue; those judged meanwhile leave it by themselves. */
   owedIds = $state.raw<readonly string[] | null>(null);
 
@@ -97,6 +107,8 @@ export class App {
       this.startError = asControlError(e);
     }
     await this.refresh();
+    // First run looks by itself.
+    if (this.status && !this.status.first_run) void this.look();
     return () => {
       this.ended = true;
       window.removeEventListener('hashchange', onHash);
@@ -132,6 +144,15 @@ export class App {
       if (!this.setup) this.startError = asControlError(e);
     }
   };
+
+  /** Looks for local runtimes; nobody waits for it. */
+  async look(): Promise<void> {
+    try {
+      this.found = (await this.host.call('found', {})).runtimes;
+    } catch {
+      // Nothing is offered.
+    }
+  }
 
   refreshOwed = async (): Promise<void> => {
     try {

@@ -1,4 +1,4 @@
-export const PAGES = ['live', 'verdicts', 'collections', 'models', 'endpoints', 'settings'] as const;
+export const PAGES = ['live', 'verdicts', 'collections', 'models', 'endpoints', 'spend', 'settings'] as const;
 export type Page = (typeof PAGES)[number];
 
 /** Where the window is: a page, and on it what is shown (a panel's id, an endpoint's name). */

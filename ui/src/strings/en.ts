@@ -1,9 +1,13 @@
 // Every word of the window. Plain sentence case: what happened, to whom, and what to do.
 
 import { endpoints } from './en/endpoints';
+import { alert } from './en/alerts';
+import { limits } from './en/limits';
 import { many } from './en/many';
 import { sheet } from './en/models';
+import { roster } from './en/roster';
 import { route } from './en/route';
+import { spend } from './en/spend';
 
 export const s = {
   app: 'Benchwarmers',
@@ -18,6 +22,7 @@ export const s = {
     collections: 'Collections',
     models: 'Models',
     endpoints: 'Endpoints',
+    spend: 'Spend',
     settings: 'Settings',
     owed: (n: number) => many(n, 'verdict owed', 'verdicts owed'),
   },
@@ -64,12 +69,6 @@ export const s = {
     refusedTitle: 'This window is not known to the gateway',
     refused: 'The link is from an earlier start. Open the one that bench serve --ui printed last.',
     startFailed: 'The window could not reach the gateway',
-  },
-
-  alert: {
-    label: 'Alerts',
-    toEndpoints: 'Check the key',
-    toPanel: 'See the panel',
   },
 
   urls: {
@@ -366,38 +365,13 @@ export const s = {
     image: 'Image',
   } as Record<string, string>,
 
-  models: {
-    title: 'Models',
-    lead: 'Registered models, under the alias that collections use.',
-    add: 'Add models',
-    emptyTitle: 'No models yet',
-    empty: 'Models are registered from what an endpoint serves.',
-    toEndpoints: 'Go to endpoints',
-    alias: 'Alias',
-    served: 'Served as',
-    endpoint: 'Endpoint',
-    role: 'Role',
-    window: 'Window',
-    inCollections: 'In collections',
-    actions: 'Actions',
-    removeOf: (alias: string) => `Remove ${alias}`,
-    removeTitle: (alias: string) => `Remove ${alias}?`,
-    removeText: 'It is not asked any more. Its calls and verdicts stay.',
-    removed: (alias: string) => `${alias} removed`,
-    noMatch: 'No model matches.',
-    roles: {
-      general: 'general',
-      code: 'code',
-      light: 'light',
-      vision: 'vision',
-      image: 'image',
-      decision: 'decision',
-    } as Record<string, string>,
-  },
-
+  alert,
   endpoints,
+  limits,
+  models: roster,
   route,
   sheet,
+  spend,
 
   keys: {
     noneTitle: 'No keychain on this computer',

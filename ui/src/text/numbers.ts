@@ -40,3 +40,15 @@ export function when(at: string, today = new Date()): string {
 export function sentence(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** A stretch of time in a word or two: `12 s`, `4 min`, `3 h 20 min`, `2 d 4 h`. */
+export function span(ms: number): string {
+  const s = Math.max(0, Math.ceil(ms / 1000));
+  if (s < 60) return `${s} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60) return s % 60 && minutes < 10 ? `${minutes} min ${s % 60} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 ? `${days} d ${hours % 24} h` : `${days} d`;
+}

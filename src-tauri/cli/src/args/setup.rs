@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
-use control::dto::{Api, SpendBy};
+use control::dto::{Api, EndpointKind, SpendBy};
 
 use super::collection_name;
 
@@ -12,7 +12,7 @@ pub enum Endpoint {
     List,
     /// Add an endpoint by its base URL or from a preset
     Add(AddEndpoint),
-    /// Change how much may be sent to an endpoint; what is not given stays
+    /// Change an endpoint's limits, headers, kind, or whether it is paid; what is not given stays
     Set(SetEndpoint),
     /// Ask an endpoint what it serves
     Test { name: String },
@@ -45,16 +45,38 @@ pub struct AddEndpoint {
     /// (tpm) or day (tpd); may be given again
     #[arg(long = "limit", value_name = "RULE=COUNT", value_parser = pair)]
     pub limits: Vec<(String, String)>,
+    /// A header of every request to it, such as X-Title=bench; never a key; may be given again
+    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = pair)]
+    pub headers: Vec<(String, String)>,
+    /// What it is: provider, aggregator, hub or local; without it told from its address
+    #[arg(long, value_parser = kind())]
+    pub kind: Option<EndpointKind>,
+    /// Whether its calls cost money
+    #[arg(long, value_name = "BOOL")]
+    pub paid: Option<bool>,
+    /// Add it though it does not answer as it should
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub key: KeyFrom,
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("change").required(true).multiple(true).args(["limits", "headers", "kind", "paid"]))]
 pub struct SetEndpoint {
     pub name: String,
     /// A limit, such as rpm=30, or rpm= for none; rpm, rpd, rpmo, tpm, tpd; may be given again
-    #[arg(long = "limit", value_name = "RULE=COUNT", value_parser = pair, required = true)]
+    #[arg(long = "limit", value_name = "RULE=COUNT", value_parser = pair)]
     pub limits: Vec<(String, String)>,
+    /// A header of every request to it, such as X-Title=bench, or X-Title= for none; may be given again
+    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = pair)]
+    pub headers: Vec<(String, String)>,
+    /// What it is: provider, aggregator, hub or local
+    #[arg(long, value_parser = kind())]
+    pub kind: Option<EndpointKind>,
+    /// Whether its calls cost money
+    #[arg(long, value_name = "BOOL")]
+    pub paid: Option<bool>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -225,6 +247,15 @@ pub struct SaveCollection {
     /// It may spend what it likes
     #[arg(long, conflicts_with_all = ["budget_tokens", "budget_dollars", "per"])]
     pub no_budget: bool,
+}
+
+fn kind() -> impl TypedValueParser<Value = EndpointKind> {
+    use EndpointKind::{Aggregator, Hub, Local, Provider};
+    let kinds = [("provider", Provider), ("aggregator", Aggregator), ("hub", Hub), ("local", Local)];
+    PossibleValuesParser::new(kinds.map(|(name, _)| name)).try_map(move |name| {
+        let found = kinds.iter().find(|(known, _)| *known == name);
+        found.map(|(_, kind)| *kind).ok_or_else(|| format!("there is no kind {name}"))
+    })
 }
 
 fn api() -> impl TypedValueParser<Value = Api> {

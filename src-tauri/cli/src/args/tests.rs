@@ -89,12 +89,14 @@ const CASES: &[(&str, &str)] = &[
     (
         "endpoint add groq --preset groq --key-env GROQ_API_KEY",
         "Add(AddEndpoint { name: \"groq\", base: None, preset: Some(\"groq\"), resource: None, api: None, \
-         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
+         allow_plain_http: false, limits: [], headers: [], kind: None, paid: None, force: false, \
+         key: KeyFrom { key_stdin: false, key_env: Some(\"GROQ_API_KEY\") } })",
     ),
     (
         "endpoint add lab --base https://x --api anthropic",
         "Add(AddEndpoint { name: \"lab\", base: Some(\"https://x\"), preset: None, resource: None, api: Some(Anthropic), \
-         allow_plain_http: false, limits: [], key: KeyFrom { key_stdin: false, key_env: None } })",
+         allow_plain_http: false, limits: [], headers: [], kind: None, paid: None, force: false, \
+         key: KeyFrom { key_stdin: false, key_env: None } })",
     ),
     ("endpoint add lab --base https://x --api completions", "! InvalidValue"),
     ("endpoint add groq", "! MissingRequiredArgument"),

@@ -18,6 +18,7 @@ pub fn seat(n: u32, alias: &str, status: SeatStatus, error: &str) -> SeatView {
         tokens_in: ok.then_some(812),
         tokens_out: ok.then_some(230),
         cost: None,
+        swapped_for: None,
         answer: if ok { "Yes.".to_owned() } else { String::new() },
         error: error.to_owned(),
         verdict: None,

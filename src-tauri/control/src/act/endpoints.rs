@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use catalog::{BaseError, Endpoint};
+use catalog::{BaseError, Endpoint, FieldError};
 use gateway::{KeyError, Snapshot};
 
 use super::{ACTOR, refused, secret, status::key_store};
@@ -18,8 +18,7 @@ impl Control {
                 let code = if plain { Code::PlainHttp } else { Code::BadInput };
                 return Err(ControlError {
                     code,
-                    message: format!("base: {error}"),
-                    field: Some("base".to_owned()),
+                    ..ControlError::bad_input("base", format!("base: {error}"))
                 });
             }
         }
@@ -28,36 +27,20 @@ impl Control {
             // First: an endpoint saved without the key that came with it would be half of what was asked.
             self.gateway().check_key(key).await.map_err(key_error)?;
         }
+        if save.test {
+            // As it will be, before it is: with what is wrong it is not saved.
+            let wanted = changed(&self.gateway().snapshot().setup.endpoints, &save, &base)?;
+            let test = self.gateway().try_endpoint(&wanted, key.as_ref()).await;
+            if !test.ok {
+                let refused = ControlError::new(Code::TestFailed, test.message);
+                return Err(ControlError { suggestion: test.suggested_base, ..refused });
+            }
+        }
         self.gateway()
             .change_setup(ACTOR, |setup| {
-                let known = setup.endpoints.iter().position(|endpoint| endpoint.name == save.name);
-                if known.is_some() && save.new {
-                    let message = format!("name: there is an endpoint \"{}\" already", save.name);
-                    return Err(ControlError {
-                        field: Some("name".to_owned()),
-                        ..ControlError::conflict(message)
-                    });
-                }
-                let old = known.map(|at| setup.endpoints[at].clone());
-                if old.as_ref().is_some_and(Endpoint::is_practice) {
-                    return Err(ControlError::conflict(
-                        "The practice endpoint is built in and cannot be changed.",
-                    ));
-                }
-                let old = old.unwrap_or_else(|| Endpoint::new(&save.name, &base));
-                let endpoint = Endpoint {
-                    base: base.clone(),
-                    api: save.api.map_or(old.api, Api::dialect),
-                    key_env: save.key_env.clone().filter(|variable| !variable.trim().is_empty()),
-                    plain_http: save.allow_plain_http,
-                    limits: save.limits.unwrap_or(old.limits),
-                    ..old
-                };
-                endpoint.check().map_err(|error| {
-                    ControlError::bad_input(&error.field, format!("{}: {}", error.field, error.message))
-                })?;
-                match known {
-                    Some(at) => setup.endpoints[at] = endpoint,
+                let endpoint = changed(&setup.endpoints, &save, &base)?;
+                match setup.endpoints.iter_mut().find(|known| known.name == endpoint.name) {
+                    Some(known) => *known = endpoint,
                     None => setup.endpoints.push(endpoint),
                 }
                 Ok(())
@@ -158,6 +141,35 @@ impl Control {
     }
 }
 
+/// The endpoint as it is to be saved, if it may be.
+fn changed(known: &[Endpoint], save: &SaveEndpoint, base: &str) -> Result<Endpoint, ControlError> {
+    let old = known.iter().find(|endpoint| endpoint.name == save.name);
+    if old.is_some() && save.new {
+        let message = format!("name: there is an endpoint \"{}\" already", save.name);
+        return Err(ControlError { field: Some("name".to_owned()), ..ControlError::conflict(message) });
+    }
+    if old.is_some_and(Endpoint::is_practice) {
+        return Err(ControlError::conflict("The practice endpoint is built in and cannot be changed."));
+    }
+    let old = old.cloned().unwrap_or_else(|| Endpoint::new(&save.name, base));
+    let endpoint = Endpoint {
+        base: base.to_owned(),
+        api: save.api.map_or(old.api, Api::dialect),
+        kind: save.kind.or(old.kind),
+        key_env: save.key_env.clone().filter(|variable| !variable.trim().is_empty()),
+        headers: save.headers.clone().unwrap_or(old.headers),
+        plain_http: save.allow_plain_http,
+        limits: save.limits.unwrap_or(old.limits),
+        paid: save.paid.unwrap_or(old.paid),
+        ..old
+    };
+    let bad = |error: FieldError| {
+        ControlError::bad_input(&error.field, format!("{}: {}", error.field, error.message))
+    };
+    endpoint.check().map_err(bad)?;
+    Ok(endpoint)
+}
+
 fn known<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Endpoint, ControlError> {
     snapshot.endpoint(name).ok_or_else(|| unknown(name))
 }
@@ -176,5 +188,5 @@ fn key_error(error: KeyError) -> ControlError {
         KeyError::Vault(WrongPassphrase | PassphraseTooShort(_)) => (Code::BadInput, Some("passphrase")),
         KeyError::Vault(_) | KeyError::Gone => (Code::Internal, None),
     };
-    ControlError { code, message: error.to_string(), field: field.map(str::to_owned) }
+    ControlError { field: field.map(str::to_owned), ..ControlError::new(code, error.to_string()) }
 }

@@ -1,3 +1,4 @@
+use super::reading;
 use gateway::{SpendError, view::LimitsView};
 
 use crate::{Control, ControlError, dto::*};
@@ -13,6 +14,11 @@ impl Control {
         }
         let message = format!("Nothing is cooling down under \"{}\".", name.name);
         Err(ControlError::not_found(message))
+    }
+
+    pub async fn model_records(&self, _: Nothing) -> Result<Vec<ModelRecord>, ControlError> {
+        let gateway = self.gateway().clone();
+        reading(move || gateway.model_records()).await
     }
 
     pub async fn spend(&self, query: SpendQuery) -> Result<Spend, ControlError> {

@@ -83,6 +83,8 @@ impl Control {
                 variable: key.variable,
             },
             key_env: endpoint.key_env.clone(),
+            paid: endpoint.paid,
+            headers: endpoint.headers.clone(),
             practice: endpoint.is_practice(),
             limits: endpoint.limits,
             models: snapshot.setup.models.iter().filter(|model| model.endpoint == endpoint.name).count()

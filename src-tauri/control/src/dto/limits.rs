@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use catalog::Limits;
-pub use gateway::view::{LimitsView, Spend, SpendBy};
+pub use gateway::view::{LimitsView, ModelRecord, Spend, SpendBy};
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SpendQuery {

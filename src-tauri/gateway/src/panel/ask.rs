@@ -417,6 +417,7 @@ impl SeatPlan {
             tokens_in: None,
             tokens_out: None,
             cost: None,
+            swapped_for: None,
             answer: String::new(),
             error: String::new(),
             verdict: None,

@@ -191,6 +191,7 @@ fn planned(plan: &SeatPlan) -> PlannedSeat {
         endpoint: plan.endpoint.name.clone(),
         why: plan.why().to_owned(),
         stood_in_for: plan.stood_in_for.clone(),
+        not_sent: None,
     }
 }
 

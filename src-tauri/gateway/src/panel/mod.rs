@@ -21,4 +21,4 @@ pub(crate) use ask::{
 pub(crate) use finish::json;
 pub(crate) use reply::{HOW_TO_JUDGE, chair};
 pub(crate) use run::{PanelEnd, Running, Update, run};
-pub(crate) use seat::{ON_DISK, class_word, cleaned_error, describe, finish_word, in_brief, round};
+pub(crate) use seat::{ON_DISK, class_word, cleaned_error, describe, finish_word, in_brief, round, swapped};

@@ -100,8 +100,10 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
 
 /// Nobody was asked: there is no call to record, and no work of the model's to count.
 fn not_sent(gateway: &Gateway, panel: &Panel, plan: SeatPlan, error: UpstreamError) -> SeatEnd {
-    let view =
-        SeatView { status: SeatStatus::Error, seconds: Some(0.0), error: describe(&error), ..plan.view() };
+    // It is nobody's answer: of its status nothing is said.
+    let why = describe(&UpstreamError { status: None, ..error.clone() });
+    let view = SeatView { status: SeatStatus::Error, seconds: Some(0.0), error: why.clone(), ..plan.view() };
+    drop(gateway.store().seat_not_sent(panel.id.clone(), plan.call.clone(), why));
     gateway.live().seat_changed(&panel.id, &plan.call, |seat| *seat = view.clone());
     let SeatPlan { order, seat, .. } = plan;
     SeatEnd {
@@ -150,6 +152,7 @@ async fn end(
         tokens_in: outcome.usage.input,
         tokens_out: outcome.usage.output,
         cost: spent.cost,
+        swapped_for: swapped(&plan.model.served, outcome.served_as.as_deref()),
         answer: outcome.answer,
         error: error.as_ref().map(describe).unwrap_or_default(),
         ..plan.view()
@@ -212,6 +215,11 @@ impl SeatEnd {
         }
         self.error.as_ref().map_or_else(|| "an empty answer".to_owned(), in_brief)
     }
+}
+
+/// The name a model says it answered as, where that is another model.
+pub(crate) fn swapped(served: &str, served_as: Option<&str>) -> Option<String> {
+    served_as.filter(|said| catalog::is_swap(served, said)).map(str::to_owned)
 }
 
 fn gone(alias: &str) -> UpstreamError {

@@ -1,5 +1,6 @@
 //! How limits stand, and what was spent, as they look from outside.
 
+use plan::Budget;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -10,6 +11,28 @@ pub struct LimitsView {
     pub connections: Vec<ConnectionLimits>,
     /// What is left alone for a while, the last to end first.
     pub cooling: Vec<CoolingView>,
+    /// Of the collections that have one, by name.
+    pub budgets: Vec<BudgetView>,
+}
+
+/// What is spent of a collection's budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct BudgetView {
+    pub collection: String,
+    pub budget: Budget,
+    /// Spent in this day or month: of the calls whose count is known, and how many are not.
+    #[ts(type = "number")]
+    pub tokens: u64,
+    #[ts(type = "number")]
+    pub tokens_unknown: u64,
+    /// US dollars.
+    pub dollars: f64,
+    #[ts(type = "number")]
+    pub cost_unknown: u64,
+    /// Nothing is left: the collection is refused until then.
+    pub is_spent: bool,
+    /// RFC 3339, UTC.
+    pub resets_at: String,
 }
 
 /// What shares a rate limit: an endpoint, or a part of a hub.

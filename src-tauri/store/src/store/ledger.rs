@@ -1,7 +1,7 @@
 //! The verbs of the ledger.
 
 use crate::{
-    Ack, DaySpend, FailureRow, LedgerRow, SentRow, Spend, SpendBy, Store, StoreError, StoredSpent,
+    Ack, DaySpend, FailureRow, LedgerRow, PaceRow, SentRow, Spend, SpendBy, Store, StoreError, StoredSpent,
     job::Waits, tables::ledger,
 };
 
@@ -20,6 +20,11 @@ impl Store {
     /// What was spent from an instant on (Unix milliseconds), the dearest first: by real models, or by practice's.
     pub fn spend(&self, by: SpendBy, since_ms: i64, practice: bool) -> Result<Vec<Spend>, StoreError> {
         self.read(|connection| ledger::spend(connection, by, since_ms, practice))
+    }
+
+    /// How long answers took from an instant on (Unix milliseconds), by model.
+    pub fn paces(&self, since_ms: i64) -> Result<Vec<PaceRow>, StoreError> {
+        self.read(|connection| ledger::paces(connection, since_ms))
     }
 
     /// What was sent from an instant on, by model and minute, oldest first: what pacing is loaded with. Practice is not

@@ -119,6 +119,17 @@ pub struct StoredSpent {
     pub row: LedgerRow,
 }
 
+/// How long a model's answers take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaceRow {
+    pub alias: String,
+    /// Of how many answers this is.
+    pub answers: u64,
+    /// Medians; the second is `None` where no answer told when it began.
+    pub seconds: f64,
+    pub first_token_s: Option<f64>,
+}
+
 /// What spending is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpendBy {
@@ -391,6 +402,31 @@ pub(crate) fn failures(
         });
     }
     Ok(failures)
+}
+
+/// How long answers took from an instant on, by model: medians, which one that hung does not move.
+pub(crate) fn paces(connection: &Connection, since_ms: i64) -> Result<Vec<PaceRow>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "WITH answers AS (
+             SELECT alias, seconds, first_token_s, count(*) OVER (PARTITION BY alias) AS n,
+                 row_number() OVER (PARTITION BY alias ORDER BY seconds) AS by_seconds,
+                 count(first_token_s) OVER (PARTITION BY alias) AS begun,
+                 row_number() OVER (PARTITION BY alias ORDER BY first_token_s IS NULL, first_token_s) AS by_first
+             FROM ledger WHERE at_ms >= ?1 AND status = 'ok'
+         )
+         SELECT alias, n, max(seconds) FILTER (WHERE by_seconds = (n + 1) / 2),
+             max(first_token_s) FILTER (WHERE by_first = (begun + 1) / 2)
+         FROM answers GROUP BY alias ORDER BY alias",
+    )?;
+    let rows = statement.query_map([since_ms], |row| {
+        Ok(PaceRow {
+            alias: row.get(0)?,
+            answers: row.get(1).map(from_db)?,
+            seconds: row.get(2)?,
+            first_token_s: row.get(3)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Result<(), Fault> {

@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
         sql: "ALTER TABLE seats ADD COLUMN why TEXT NOT NULL DEFAULT '';
     ALTER TABLE seats ADD COLUMN stood_in_for TEXT;",
     },
+    Step { version: 5, sql: "ALTER TABLE seats ADD COLUMN not_sent TEXT;" },
 ];
 
 /// A seat as it was planned.
@@ -41,6 +42,8 @@ pub struct PlannedSeat {
     pub why: String,
     /// The alias whose seat it took.
     pub stood_in_for: Option<String>,
+    /// Why nobody was asked in the end, where nobody was: there is no call then.
+    pub not_sent: Option<String>,
 }
 
 /// Adds seats behind those the panel has.
@@ -69,7 +72,8 @@ pub(crate) fn insert(connection: &Connection, panel: &str, seats: &[PlannedSeat]
 
 pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<PlannedSeat>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT call, seat, kind, alias, endpoint, why, stood_in_for FROM seats WHERE panel = ?1 ORDER BY position",
+        "SELECT call, seat, kind, alias, endpoint, why, stood_in_for, not_sent FROM seats WHERE panel = ?1
+         ORDER BY position",
     )?;
     let seats = statement.query_map([panel], |row| {
         Ok(PlannedSeat {
@@ -80,9 +84,17 @@ pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<Plann
             endpoint: row.get(4)?,
             why: row.get(5)?,
             stood_in_for: row.get(6)?,
+            not_sent: row.get(7)?,
         })
     })?;
     Ok(seats.collect::<Result<_, _>>()?)
+}
+
+/// A seat's call was not sent, and why.
+pub(crate) fn not_sent(connection: &Connection, panel: &str, call: &str, why: &str) -> Result<(), Fault> {
+    let sql = "UPDATE seats SET not_sent = ?3 WHERE panel = ?1 AND call = ?2";
+    connection.prepare_cached(sql)?.execute(params![panel, call, why])?;
+    Ok(())
 }
 
 /// Whose seat another took has a call in that panel: they are found by that.

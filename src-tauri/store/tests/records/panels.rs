@@ -20,6 +20,7 @@ fn a_panel_is_kept_from_its_start_to_its_end() {
         endpoint: "other".to_owned(),
         why: "best record".to_owned(),
         stood_in_for: Some("beta".to_owned()),
+        not_sent: None,
     };
     let asked = PanelRow { reply: "merged".to_owned(), ..panel("p1") };
     store.panel_started(asked.clone()).blocking_wait().unwrap();
