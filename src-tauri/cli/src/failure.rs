@@ -89,7 +89,7 @@ fn with_way_out(error: ControlError) -> ControlError {
     let way = match error.code {
         Code::NoKeychain => "use --key-env VARIABLE, or make the encrypted file with bench vault",
         Code::VaultLocked => "that is bench vault",
-        Code::TestFailed => "nothing was saved; to save it all the same, --force",
+        Code::TestFailed => "it was not saved, which --force does all the same",
         Code::PlainHttp => "here that is --allow-plain-http",
         _ => return error,
     };
