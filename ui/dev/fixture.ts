@@ -18,6 +18,7 @@ import { answers } from './answers';
 import { handlers } from './handlers';
 import type { FixtureOptions } from './made';
 import { full, type Stage } from './full';
+import { Taking } from './onboarding';
 import { begin, type Routed, session, tell } from './routed';
 import { PROMPTS, SETTINGS, collection, endpoint, model, seat } from './made';
 
@@ -331,5 +332,7 @@ export class Fixture implements Host {
     this.changed();
   }
 
+  /** Models that are being taken on. */
+  readonly taking = new Taking(this);
   readonly handlers = handlers(this);
 }

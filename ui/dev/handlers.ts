@@ -108,6 +108,7 @@ export const handlers = (on: Fixture): Handlers => ({
         alias: (id.split('/').pop() ?? id).replace(':', '-'),
         registered: on.models.find((m) => m.endpoint === name && m.served === id)?.alias ?? null,
         context_window: i % 4 === 3 ? null : 131072,
+        dismissed: on.taking.isDismissed(name, id),
       })),
     };
   },
@@ -193,6 +194,7 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  ...on.taking.handlers,
   limits: () => ({ connections: [], cooling: [] }),
   clear_cooldown: (a) => {
     throw controlError('not_found', `Nothing is cooling down under "${a.name}".`);

@@ -36,6 +36,18 @@ commands! {
     /// From now on it is never called; its record and its seats in collections stay.
     retire_model(RetireModel) -> ModelView;
     restore_model(Name) -> ModelView;
+    /// Puts models of an endpoint into the queue: each is registered, and probed.
+    onboard(Onboard) -> OnboardingQueue;
+    /// Probes a registered model again, after those that wait.
+    probe_model(Name) -> OnboardingQueue;
+    onboarding(Nothing) -> OnboardingQueue;
+    /// Cancels the step under way; no more is taken until the queue is resumed.
+    stop_onboarding(Nothing) -> OnboardingQueue;
+    resume_onboarding(Nothing) -> OnboardingQueue;
+    clear_onboarding(ClearOnboarding) -> OnboardingQueue;
+    /// Models of a listing that are not to be offered.
+    dismiss_models(ServedModels) -> Nothing;
+    restore_dismissed(ServedModels) -> Nothing;
     /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.
     limits(Nothing) -> LimitsView;
     /// Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name).

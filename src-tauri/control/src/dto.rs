@@ -2,6 +2,7 @@
 
 mod collections;
 mod limits;
+mod onboarding;
 
 use catalog::{EndpointKind, Facts, ModelRole, Retired};
 use gateway::view::{Alert, ConversationView, PanelView, Recording, TurnView};
@@ -9,7 +10,7 @@ use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use self::{collections::*, limits::*};
+pub use self::{collections::*, limits::*, onboarding::*};
 pub use crate::{
     api::Api,
     sheet::{FactSource, FactTold, FactView, ModelSheet},
@@ -228,6 +229,9 @@ pub struct ListedModel {
     pub registered: Option<String>,
     #[ts(type = "number | null")]
     pub context_window: Option<u64>,
+    /// Its owner does not want to be offered it.
+    #[serde(default)]
+    pub dismissed: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

@@ -22,6 +22,7 @@ use crate::{
     keys,
     limits::Limits,
     live::{Events, Live},
+    onboarding::Onboarding,
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
@@ -81,6 +82,7 @@ struct Inner {
     learned: Learned,
     limits: Limits,
     told: Told,
+    onboarding: Onboarding,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
@@ -104,7 +106,7 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, limits, told) =
+        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, limits, told, onboarding) =
             opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -121,6 +123,7 @@ impl Gateway {
                 learned: Learned::default(),
                 limits,
                 told,
+                onboarding,
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
@@ -199,6 +202,7 @@ impl Gateway {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
+        self.onboarding_elsewhere(&before);
         self.reload_keys().await;
         Ok(outcome)
     }
@@ -298,6 +302,10 @@ impl Gateway {
         &self.inner.told
     }
 
+    pub(crate) fn onboarding(&self) -> &Onboarding {
+        &self.inner.onboarding
+    }
+
     pub(crate) fn upstream(&self) -> &Upstream {
         &self.inner.upstream
     }
@@ -340,7 +348,7 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told);
+type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told, Onboarding);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -356,7 +364,8 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
-    Ok((lock, opened, setup, known, conversations, limits, told))
+    let onboarding = Onboarding::load(&opened.store)?;
+    Ok((lock, opened, setup, known, conversations, limits, told, onboarding))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

@@ -27,6 +27,7 @@ use crate::{
     gateway::Gateway,
     guard,
     linger::{Lent, linger},
+    onboarding,
 };
 
 /// Clients may open this many connections at once before the first is accepted.
@@ -81,6 +82,7 @@ impl Gateway {
         let site =
             Arc::new(Site { gateway: self.clone(), extra, open: Arc::new(Semaphore::new(OPEN_REQUESTS)) });
         self.tasks().spawn(accept(listener, site));
+        onboarding::begin(self);
         Ok(Serving { gateway: self.clone(), address, wanted_port: port })
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use catalog::{Endpoint, Model};
+use catalog::{Endpoint, Facts, Model};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, FactsRow, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
@@ -142,6 +142,16 @@ impl SetupState {
         let is_it = |known: &&Model| (&known.endpoint, &known.served) == (&model.endpoint, &model.served);
         let Some(model) = now.setup.models.iter().find(is_it) else { return false };
         let Some(row) = self.book().met_window(model, window, at_ms) else { return false };
+        self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
+        self.keep(Vec::new(), vec![row]).await;
+        true
+    }
+
+    /// What a model was seen to do; whether it is news.
+    pub(crate) async fn seen_working(&self, model: &Model, seen: &Facts, at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let Some(row) = self.book().seen_working(model, seen, at_ms) else { return false };
         self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
         self.keep(Vec::new(), vec![row]).await;
         true

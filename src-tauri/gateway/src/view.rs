@@ -1,12 +1,14 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
 mod limits;
+mod onboarding;
 mod turns;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
+pub use onboarding::{OnboardingItem, OnboardingLog, OnboardingOutcome, OnboardingQueue, OnboardingState};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };
@@ -314,6 +316,10 @@ pub enum LiveEvent {
         call: String,
         verdict: Option<VerdictView>,
         owed: u32,
+    },
+    /// A model that is being taken on has come further; `null`: many changed, ask for the queue again.
+    OnboardingChanged {
+        item: Option<Box<OnboardingItem>>,
     },
     /// Endpoints, models, collections, settings or keys changed: ask again.
     SetupChanged {},

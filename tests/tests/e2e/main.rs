@@ -29,6 +29,7 @@ mod limits;
 mod lists;
 mod load;
 mod merging;
+mod onboarding;
 mod options;
 mod panel;
 mod picker;

@@ -3,6 +3,7 @@
 import { endpoints } from './en/endpoints';
 import { many } from './en/many';
 import { sheet } from './en/models';
+import { onboarding } from './en/onboarding';
 import { route } from './en/route';
 
 export const s = {
@@ -396,6 +397,7 @@ export const s = {
   },
 
   endpoints,
+  onboarding,
   route,
   sheet,
 

@@ -6,6 +6,7 @@ mod endpoints;
 mod first_run;
 mod limits;
 mod models;
+mod onboarding;
 mod panels;
 mod setup;
 mod status;
