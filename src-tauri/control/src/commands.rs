@@ -48,6 +48,12 @@ commands! {
     /// Models of a listing that are not to be offered.
     dismiss_models(ServedModels) -> Nothing;
     restore_dismissed(ServedModels) -> Nothing;
+    /// Its record, its seats in collections and its conversations follow; the old name is given to no other model.
+    rename_model(RenameModel) -> ModelView;
+    /// Lets a model be called that was free and costs money now.
+    allow_paid(Name) -> ModelView;
+    /// Fetches the public lists of models now; one that fails says why.
+    refresh_catalog(Nothing) -> CatalogView;
     /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.
     limits(Nothing) -> LimitsView;
     /// Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name).

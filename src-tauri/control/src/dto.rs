@@ -1,6 +1,7 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
 mod collections;
+mod lifecycle;
 mod limits;
 mod onboarding;
 
@@ -10,7 +11,7 @@ use plan::Settings;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use self::{collections::*, limits::*, onboarding::*};
+pub use self::{collections::*, lifecycle::*, limits::*, onboarding::*};
 pub use crate::{
     api::Api,
     sheet::{FactSource, FactTold, FactView, ModelSheet},
@@ -138,6 +139,10 @@ pub struct ModelView {
     pub options: serde_json::Map<String, serde_json::Value>,
     /// Since when and why it is never called.
     pub retired: Option<Retired>,
+    /// It was free and costs money now: it is not called until that is allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub went_paid: bool,
     pub practice: bool,
     pub collections: Vec<String>,
 }

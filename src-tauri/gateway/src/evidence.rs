@@ -103,12 +103,18 @@ impl Gateway {
     /// Why a model cannot be picked at this moment.
     pub(crate) fn unavailable(&self, snapshot: &Snapshot, model: &Model, now_ms: i64) -> Option<Unavailable> {
         // A panel keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
-        let current = self.snapshot();
-        if current.roster.get(&model.alias).is_none_or(|it| it.model.retired.is_some()) {
+        if self.is_gone(&model.alias) {
             return Some(Unavailable::Gone);
+        }
+        let current = self.snapshot();
+        if current.has_gone_paid(current.called_now(&model.alias)) {
+            return Some(Unavailable::WentPaid);
         }
         if let Some(until_ms) = snapshot.roster.get(&model.alias).and_then(|it| self.cooling(it, now_ms)) {
             return Some(Unavailable::Cooling { until_ms });
+        }
+        if self.is_retiring(model) {
+            return Some(Unavailable::Retiring);
         }
         if self.known().is_unlisted(model, snapshot) {
             return Some(Unavailable::Unlisted);

@@ -2,6 +2,7 @@
 
 mod limits;
 mod onboarding;
+mod refresh;
 mod turns;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use ts_rs::TS;
 
 pub use limits::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow};
 pub use onboarding::{OnboardingItem, OnboardingLog, OnboardingOutcome, OnboardingQueue, OnboardingState};
+pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };
@@ -251,6 +253,10 @@ pub enum AlertKind {
     RecordsMoved,
     /// The wanted port was taken; another is used.
     PortTaken,
+    /// A model that was free costs money now, and is not called until its owner allows it. Its subject is the alias.
+    WentPaid,
+    /// A model has failed for days in a way that waiting does not mend. Its subject is the alias.
+    Retiring,
 }
 
 /// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no

@@ -7,6 +7,7 @@
 mod anthropic;
 mod arguments;
 mod bound;
+mod budget;
 mod caller;
 mod chat;
 mod classify;
@@ -46,6 +47,7 @@ mod stated;
 mod usage;
 pub mod wait;
 
+pub use budget::with_twice_the_budget;
 pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};

@@ -43,6 +43,12 @@ export interface Commands {
   /** Models of a listing that are not to be offered. */
   dismiss_models: { args: ServedModels; result: Nothing };
   restore_dismissed: { args: ServedModels; result: Nothing };
+  /** Its record, its seats in collections and its conversations follow; the old name is given to no other model. */
+  rename_model: { args: RenameModel; result: ModelView };
+  /** Lets a model be called that was free and costs money now. */
+  allow_paid: { args: Name; result: ModelView };
+  /** Fetches the public lists of models now; one that fails says why. */
+  refresh_catalog: { args: Nothing; result: CatalogView };
   /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
   limits: { args: Nothing; result: LimitsView };
   /** Ends the cooldown of a model (by its alias) and of its connection, or of a connection (by its name). */
@@ -88,7 +94,9 @@ export type AlertKind =
   | "key_refused"
   | "recording_stopped"
   | "records_moved"
-  | "port_taken";
+  | "port_taken"
+  | "went_paid"
+  | "retiring";
 
 /** An API that an endpoint can be asked in. */
 export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
@@ -144,6 +152,24 @@ export type CandidateView = {
   useful_overall: number;
   judged_overall: number;
   offloads: number;
+};
+
+/** A public list of models. */
+export type CatalogSource = {
+  name: string;
+  url: string;
+  /** When it was last fetched. */
+  refreshed_at: string | null;
+  /** Why it could not be fetched now. */
+  error: string | null;
+};
+
+export type CatalogView = {
+  /** The day of the catalog that came with the program. */
+  shipped: string;
+  /** Whether the lists are fetched once a day. */
+  on: boolean;
+  sources: Array<CatalogSource>;
 };
 
 export type ClearOnboarding = {
@@ -481,6 +507,8 @@ export type ModelView = {
   options: Record<string, unknown>;
   /** Since when and why it is never called. */
   retired: Retired | null;
+  /** It was free and costs money now: it is not called until that is allowed. */
+  went_paid?: boolean;
   practice: boolean;
   collections: Array<string>;
 };
@@ -741,6 +769,12 @@ export type RegisterModels = {
   models: Array<RegisterModel>;
 };
 
+export type RenameModel = {
+  alias: string;
+  /** A name that no other model has, nor had. */
+  to: string;
+};
+
 export type RetireModel = {
   alias: string;
   /** One line; it is told where the model would have sat. */
@@ -932,6 +966,8 @@ export type Settings = {
   keep_route_text: boolean;
   /** Model lists hold each model beside the collections, as `bench/model/<alias>`. */
   list_models: boolean;
+  /** Once a day two public lists of models are fetched, for their windows, abilities and prices. */
+  catalog_refresh: boolean;
 };
 
 export type SetupText = {

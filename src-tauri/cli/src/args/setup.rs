@@ -132,6 +132,16 @@ pub enum Model {
     },
     /// Take a retirement back
     Restore { alias: String },
+    /// Give a model another alias; its record, its seats and its conversations follow
+    Rename {
+        alias: String,
+        /// A name that no other model has, nor had
+        to: String,
+    },
+    /// Fetch the public lists of models now, for their windows, abilities and prices
+    Refresh,
+    /// Let a model be called that was free and costs money now
+    Allow { alias: String },
     /// Take a model off the register; its record stays
     Rm { alias: String },
 }

@@ -105,6 +105,9 @@ const CASES: &[(&str, &str)] = &[
     ("model set alpha --fact vision", "! ValueValidation"),
     ("model set alpha --fact =true", "! ValueValidation"),
     ("model retire alpha", "! MissingRequiredArgument"),
+    ("model rename alpha omega", "Rename { alias: \"alpha\", to: \"omega\" }"),
+    ("model refresh", "Refresh"),
+    ("model allow alpha", "Allow { alias: \"alpha\" }"),
     ("model retire alpha --why slow", "Retire { alias: \"alpha\", why: \"slow\" }"),
     ("model restore alpha", "Restore { alias: \"alpha\" }"),
     (

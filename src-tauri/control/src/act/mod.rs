@@ -4,6 +4,7 @@ mod collections;
 mod conversations;
 mod endpoints;
 mod first_run;
+mod lifecycle;
 mod limits;
 mod models;
 mod onboarding;
@@ -23,6 +24,7 @@ const ACTOR: &str = "owner";
 fn refused(error: ChangeError<ControlError>) -> ControlError {
     match error {
         ChangeError::Refused(error) => error,
+        ChangeError::NameGivenUp(_) => ControlError::conflict(error.to_string()),
         ChangeError::NotSaved(_) => ControlError::internal(error.to_string()),
     }
 }

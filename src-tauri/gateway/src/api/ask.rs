@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use plan::Collection;
 use tokio::time::Instant;
-use wire::{ApiError, Dialect, ReplyHead, ReplyMode, Request, Route};
+use wire::{ApiError, Dialect, Kind, Origin, ReplyHead, ReplyMode, Request, Route};
 
 use super::{
     Call, count, name, panel, reply,
@@ -89,8 +89,17 @@ pub(crate) fn asked_for(snapshot: &Snapshot, request: &Request) -> Result<(Asked
     }
     // A model under its own name is a panel of one, which is routed.
     let alias = name::model(&request.model).filter(|alias| snapshot.model(alias).is_some());
-    let Some(alias) = alias else { return Err(unknown_collection(snapshot, asked.collection)) };
+    let Some(alias) = alias else { return Err(unknown_name(snapshot, &request.model)) };
     let name = format!("model/{alias}");
     let collection = Collection { name, ..Collection::new("", [alias]) };
     Ok((AskedFor { collection, by_name: true }, ReplyMode::Route))
+}
+
+/// 404 for what names neither a collection nor a model; a model that was called so is named.
+pub(super) fn unknown_name(snapshot: &Snapshot, named: &str) -> ApiError {
+    let asked = name::parse(named).collection;
+    let now = name::model(named).and_then(|alias| Some((alias, snapshot.names.now(alias)?)));
+    let Some((alias, now)) = now else { return unknown_collection(snapshot, asked) };
+    let message = format!("the model \"{alias}\" is called \"{now}\" now: ask for bench/model/{now}");
+    ApiError::new(Kind::NotFound, Origin::Client, "model_renamed", message)
 }

@@ -199,12 +199,13 @@ impl Gateway {
         Ok(())
     }
 
-    /// The aliases that no other model may have: of those that are registered, and of those that wait to be.
+    /// The aliases that no other model may have: of those that are registered, wait to be, or were once.
     pub async fn aliases_in_use(&self) -> HashSet<String> {
         let queue = self.onboarding().queue.lock().await;
         let snapshot = self.snapshot();
         let registered = snapshot.setup.models.iter().map(|model| model.alias.clone());
-        registered.chain(queue.names().map(str::to_owned)).collect()
+        let given_up = snapshot.names.all();
+        registered.chain(queue.names().chain(given_up).map(str::to_owned)).collect()
     }
 
     /// Models of an endpoint's listing that their owner does not want to be offered.

@@ -3,19 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use bytes::Bytes;
 use catalog::Endpoint;
 use plan::{
     Registered,
     onboarding::{Outcome, Step},
 };
 use wire::{
-    Class, Content, Image, Message, Part, Raw, Request, Role, Source, Target, Tool, ToolChoice, UpstreamError,
+    Class, Content, Image, Message, Part, Raw, Request, Role, Source, Tool, ToolChoice, UpstreamError,
 };
 
 use crate::{
+    asking::{ForText, Told},
     gateway::Gateway,
-    metered::{Call, Ended, Purpose},
+    metered::{Call, Purpose},
     panel::{cleaned_error, describe, round},
     setup::Snapshot,
     upstream::{CallEnd, Limits, Outcome as Answer},
@@ -37,8 +37,6 @@ const WANTED_LINE: usize = 171;
 const MAX_OUTPUT: u64 = 2_000;
 /// What is kept of an answer.
 const SAID_CHARS: usize = 120;
-/// A parameter that is refused is left out, and so is the next.
-const ASKED_AGAIN: usize = 2;
 
 /// What came of asking.
 pub(super) enum Asked {
@@ -71,72 +69,28 @@ pub(super) async fn ask(
 ) -> Asked {
     let request = request(step, it.model.facts.max_output);
     let endpoint = gateway.resolve(endpoint);
-    let mut again = 0;
-    loop {
-        let answer = match call(gateway, snapshot, it, &endpoint, &request).await {
-            Ok(answer) => answer,
-            Err(error) => return not_sent(gateway, &error),
-        };
-        let learned = match &answer.end {
-            CallEnd::Error(error) => gateway.learn(it, error),
-            CallEnd::Ok | CallEnd::Empty => false,
-        };
-        if learned && again < ASKED_AGAIN {
-            again += 1;
-            continue;
-        }
-        return Asked::Found(found(gateway, step, &answer));
-    }
-}
-
-/// One call, in the ledger.
-///
-/// Errors: the rule of its endpoint that is in the way.
-async fn call(
-    gateway: &Gateway,
-    snapshot: &Arc<Snapshot>,
-    it: &Registered,
-    endpoint: &Endpoint,
-    request: &Request,
-) -> Result<Answer, UpstreamError> {
     // How long the answer may be is ours to say.
-    let target = Target { callers_options: true, ..gateway.target(it, request, None) };
-    let mut encoded = wire::format(endpoint.api).encode_request(request, &target);
-    let body = Bytes::from(std::mem::take(&mut encoded.body));
+    let (encoded, body) = gateway.encode_for(it, &endpoint, &request, true);
     let call = Call {
         snapshot,
         it,
         purpose: Purpose::Probe,
         collection: "",
-        request,
-        estimate: wire::estimate_tokens(request),
+        request: &request,
+        estimate: wire::estimate_tokens(&request),
     };
-    let metered = gateway.admit(call).await?;
-    let key = gateway.key(endpoint).await;
+    let metered = match gateway.admit(call).await {
+        Ok(metered) => metered,
+        Err(error) => return not_sent(gateway, &error),
+    };
     let settings = &snapshot.setup.settings;
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     let limits = Limits { whole: seconds(settings.seat_seconds), idle: seconds(settings.idle_seconds) };
-    let answer = gateway.upstream().ask(endpoint, &encoded, body, key, limits, |_| {}).await;
-    if let Some(head) = &answer.head {
-        metered.head(head);
-    }
-    let (status, error) = match &answer.end {
-        CallEnd::Ok => ("ok", None),
-        CallEnd::Empty if !answer.called.is_empty() => ("ok", None),
-        CallEnd::Empty => ("empty", None),
-        CallEnd::Error(error) => ("error", Some(error)),
-    };
-    let spent = metered.end(&Ended {
-        status,
-        error,
-        usage: answer.usage,
-        served_as: answer.served_as.as_deref(),
-        attempts: answer.attempts,
-        first_token_s: answer.first_token_s.map(round),
-        ..Ended::default()
-    });
-    gateway.panel_tasks().spawn(gateway.store().spent(spent));
-    Ok(answer)
+    let asked = ForText { call, endpoint: &endpoint, callers_options: true, limits };
+    let Told { outcome, metered, sent } =
+        gateway.ask_for_text(asked, metered, (&encoded, body), |_| {}).await;
+    gateway.over(metered, &outcome, sent);
+    Asked::Found(found(gateway, step, &outcome))
 }
 
 fn not_sent(gateway: &Gateway, error: &UpstreamError) -> Asked {

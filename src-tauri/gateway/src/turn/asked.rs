@@ -4,7 +4,7 @@ use bytes::Bytes;
 use catalog::{Endpoint, Model};
 use wire::{ApiError, Encoded, Form, Member, Request, Target};
 
-use crate::{gateway::Gateway, setup::Snapshot};
+use crate::{asking::Again, gateway::Gateway, setup::Snapshot};
 
 pub(crate) struct Asked {
     pub model: Model,
@@ -48,6 +48,14 @@ impl Asked {
             let body = Bytes::from(std::mem::take(&mut encoded.body));
             Asked { model, endpoint, member: target.member, relayed, encoded, body }
         }))
+    }
+}
+
+impl Asked {
+    /// Its body with the room that it is to have for its answer; `None` where there is no more.
+    pub(crate) fn widened(&self, gateway: &Gateway, snapshot: &Snapshot, again: &Again) -> Option<Bytes> {
+        let it = snapshot.roster.get(&self.model.alias)?;
+        again.body(gateway, it, &self.endpoint, self.body.clone())
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderName, Method, header};
 use plan::Registered;
 use tokio::time::{Instant, timeout_at};
-use wire::{ApiError, Dialect, Kind, Origin, UpstreamError};
+use wire::{ApiError, Dialect, Finish, Kind, Origin, UpstreamError};
 
 use super::{
     Turn,
@@ -17,6 +17,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    asking::Again,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
@@ -56,24 +57,34 @@ impl Turn {
     ///
     /// Errors: what is wrong with the caller's body for every member of its API.
     async fn ask(&mut self, alias: &str, is_last: bool) -> Result<Result<Answering, Failed>, ApiError> {
-        let mut again = false;
+        let (mut again, mut otherwise) = (false, Again::default());
+        let mut was: Option<Failed> = None;
         loop {
             // A turn keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
-            let now = self.gateway.snapshot();
-            if now.model(alias).is_none_or(|model| model.retired.is_some()) {
+            if self.gateway.is_gone(alias) {
                 return Ok(Err(Failed::of(gone(alias))));
             }
             let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
             let Some(asked) = Asked::new(&self.gateway, &self.snapshot, alias, said) else {
                 return Ok(Err(Failed::of(gone(alias))));
             };
-            let asked = asked?;
-            let (failed, is_learned) = match self.attempt(asked).await {
+            let mut asked = asked?;
+            match asked.widened(&self.gateway, &self.snapshot, &otherwise) {
+                Some(body) => asked.body = body,
+                // It has all the room that there is.
+                None => return Ok(Err(was.unwrap_or_else(Failed::empty))),
+            }
+            let failed = match self.attempt(asked).await {
                 Ok(answering) => return Ok(Ok(answering)),
                 Err(failed) => failed,
             };
             // What it has just been learned to refuse, it is asked without.
-            if is_learned {
+            let it = self.snapshot.roster.get(alias);
+            if otherwise.learns(|| it.is_some_and(|it| self.gateway.learn(it, &failed.error))) {
+                continue;
+            }
+            if failed.out_of_room.as_ref().is_some_and(|usage| otherwise.widens(usage)) {
+                was = Some(failed);
                 continue;
             }
             match failed.once_more_after() {
@@ -86,12 +97,12 @@ impl Turn {
         }
     }
 
-    /// One call to a member, up to its first piece; else why not, and whether it was learned from.
-    async fn attempt(&mut self, asked: Asked) -> Result<Answering, (Failed, bool)> {
+    /// One call to a member, up to its first piece; else why not.
+    async fn attempt(&mut self, asked: Asked) -> Result<Answering, Failed> {
         self.record.asks(&asked);
         let snapshot = self.snapshot.clone();
         let alias = asked.model.alias.clone();
-        let Some(it) = snapshot.roster.get(&alias) else { return Err((Failed::of(gone(&alias)), false)) };
+        let Some(it) = snapshot.roster.get(&alias) else { return Err(Failed::of(gone(&alias))) };
         let call = Call {
             snapshot: &snapshot,
             it,
@@ -102,16 +113,12 @@ impl Turn {
         };
         match self.gateway.admit(call).await {
             Ok(metered) => self.record.sends(metered),
-            Err(paced) => return Err((Failed::of(paced), false)),
+            Err(paced) => return Err(Failed::of(paced)),
         }
-        match self.first_piece(it, asked).await {
-            Ok(answering) => Ok(answering),
-            Err(failed) => {
-                self.record.attempt_failed(&failed.error);
-                let learned = self.gateway.learn(it, &failed.error);
-                Err((failed, learned))
-            }
-        }
+        let answering = self.first_piece(it, asked).await;
+        answering.inspect_err(|failed| {
+            self.record.attempt_failed(&failed.error, failed.out_of_room.unwrap_or_default());
+        })
     }
 
     async fn first_piece(&mut self, it: &Registered, asked: Asked) -> Result<Answering, Failed> {
@@ -133,7 +140,11 @@ impl Turn {
             if !begun && answering.watch.finish.is_some() {
                 return Err(match answering.watch.is_notice() {
                     true => Failed::of(cleaned(&self.gateway, notice(answering.watch.opening()))),
-                    false => Failed::empty(),
+                    false => {
+                        let is_cut = answering.watch.finish == Some(Finish::Length);
+                        let out_of_room = is_cut.then_some(answering.watch.usage);
+                        Failed { out_of_room, ..Failed::empty() }
+                    }
                 });
             }
         }
@@ -210,7 +221,7 @@ pub(super) async fn send(
         status,
         body: Bytes::from(gateway.scrub(&String::from_utf8_lossy(&refused.body))),
     });
-    Err(Failed { error: cleaned(gateway, refused.error), as_it_is })
+    Err(Failed { as_it_is, ..Failed::of(cleaned(gateway, refused.error)) })
 }
 
 fn cleaned(gateway: &Gateway, error: UpstreamError) -> UpstreamError {

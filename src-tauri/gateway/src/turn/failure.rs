@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
-use wire::{ApiError, Class, Kind, Origin, UpstreamError};
+use wire::{ApiError, Class, Kind, Origin, UpstreamError, Usage};
 
 use crate::{evidence::is_limit, view::TurnFailedOver};
 
@@ -13,6 +13,8 @@ pub(crate) struct Failed {
     pub error: UpstreamError,
     /// The provider's own words about the caller's request, where they go back in the caller's own API.
     pub as_it_is: Option<AsItIs>,
+    /// It had no room for a word: what it took, as far as that was told.
+    pub out_of_room: Option<Usage>,
 }
 
 /// A provider's reply that goes back as it came, known keys masked.
@@ -37,7 +39,7 @@ impl From<ApiError> for Refusal {
 
 impl Failed {
     pub(crate) fn of(error: UpstreamError) -> Failed {
-        Failed { error, as_it_is: None }
+        Failed { error, as_it_is: None, out_of_room: None }
     }
 
     pub(crate) fn empty() -> Failed {

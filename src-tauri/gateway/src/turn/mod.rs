@@ -6,7 +6,6 @@ mod commit;
 mod conversations;
 mod failure;
 mod identity;
-mod learned;
 mod record;
 mod shadow;
 mod stream;
@@ -24,7 +23,6 @@ use wire::{ApiError, Content, Request, estimate_tokens};
 
 pub(crate) use conversations::Conversations;
 pub(crate) use failure::{AsItIs, Refusal};
-pub(crate) use learned::Learned;
 pub(crate) use stream::{Begun, Streaming};
 
 use self::{

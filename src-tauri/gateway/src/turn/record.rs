@@ -108,7 +108,7 @@ impl Record {
             open.own = open.begun.elapsed();
         }
         let view = &mut open.view;
-        asked.model.alias.clone_into(&mut view.alias);
+        view.alias = self.gateway.called_now(&asked.model.alias);
         asked.endpoint.name.clone_into(&mut view.endpoint);
         asked.model.served.clone_into(&mut view.served);
         asked.endpoint.api.name().clone_into(&mut view.member_api);
@@ -123,13 +123,13 @@ impl Record {
         open.metered = Some(metered);
     }
 
-    /// What was sent last came to nothing.
-    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError) {
+    /// What was sent last came to nothing, and took this.
+    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
-        open.spent.push(metered.end(&Ended { status, error: Some(error), turn, ..Ended::default() }));
+        open.spent.push(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
@@ -155,10 +155,13 @@ impl Record {
         if let Some(metered) = &mut open.metered {
             metered.answers();
         }
-        if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
+        let mut known = self.gateway.conversations().lock();
+        open.view.alias = self.gateway.called_now(&open.view.alias);
+        if let Some(it) = known.get(&open.key) {
             open.view.call = it.answered(&open.view.alias, &open.view.endpoint);
         }
         open.row.alias.clone_from(&open.view.alias);
+        drop(known);
         self.tell();
     }
 
@@ -194,6 +197,8 @@ impl Record {
     fn close(&mut self, watch: Option<&mut Watch>, status: TurnStatus) -> Option<Ack<()>> {
         let mut open = self.open.take()?;
         let now_ms = self.gateway.clock().now_ms();
+        open.view.alias = self.gateway.called_now(&open.view.alias);
+        open.row.alias = self.gateway.called_now(&open.row.alias);
         open.view.status = status;
         open.view.seconds = Some(round(open.begun.elapsed().as_secs_f64()));
         open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
@@ -232,7 +237,8 @@ impl Record {
             return;
         }
         let counts = Tally { offloads: u32::from(is_new), last_offload_ms: Some(now_ms), ..Tally::default() };
-        self.gateway.known().evidence().add(&open.view.alias, &open.shape, counts);
+        let mut evidence = self.gateway.known().evidence();
+        evidence.add(self.gateway.snapshot().called_now(&open.view.alias), &open.shape, counts);
     }
 
     fn tell(&self) {

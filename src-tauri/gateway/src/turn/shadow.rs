@@ -17,6 +17,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    asking::Again,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
     panel::{class_word, describe, finish_word, round},
@@ -114,9 +115,7 @@ impl Shadows {
     }
 
     async fn ask(&self, alias: &str) {
-        let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
         let Some(it) = self.snapshot.roster.get(alias) else { return };
-        let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
         let call = Call {
             snapshot: &self.snapshot,
             it,
@@ -125,13 +124,26 @@ impl Shadows {
             request: &self.request,
             estimate: self.estimate,
         };
-        // One that its endpoint's limits have no room for is left out.
-        let Ok(metered) = self.gateway.admit(call).await else { return };
         let started_ms = self.gateway.clock().now_ms();
         let begun = Instant::now();
-        let (endpoint, served) = (asked.endpoint.name.clone(), asked.model.served.clone());
-        let sent =
-            send(&self.gateway, (it, &asked), &self.features, self.request.stream, self.patience).await;
+        let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+        let mut again = Again::default();
+        let (asked, metered, sent) = loop {
+            let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
+            let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
+            // One that its endpoint's limits have no room for is left out.
+            let Ok(metered) = self.gateway.admit(call).await else { return };
+            let streamed = self.request.stream;
+            let sent = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await;
+            match &sent {
+                Err(failed) if again.learns(|| self.gateway.learn(it, &failed.error)) => {
+                    let (error, turn) = (Some(&failed.error), Some(self.turn));
+                    let row = metered.end(&Ended { status: "error", error, turn, ..Ended::default() });
+                    drop(self.gateway.store().spent(row));
+                }
+                _ => break (asked, metered, sent),
+            }
+        };
         let (watch, error) = match sent {
             Err(failed) => (None, Some(failed.error)),
             Ok(incoming) => {
@@ -163,7 +175,7 @@ impl Shadows {
             panel: self.conversation.clone(),
             seat: format!("turn{}", self.turn),
             kind: "shadow".to_owned(),
-            alias: alias.to_owned(),
+            alias: self.gateway.called_now(alias),
             endpoint: endpoint.clone(),
             served,
             started_ms,
@@ -218,7 +230,7 @@ impl Shadows {
             row.spent = Some(spent);
             it.view.calls.push(RoutedCall {
                 call: row.call.clone(),
-                alias: alias.to_owned(),
+                alias: self.gateway.called_now(alias),
                 endpoint,
                 shadow: true,
                 turn: Some(self.turn),
@@ -229,7 +241,9 @@ impl Shadows {
             it.view.clone()
         };
         let _ = self.gateway.store().shadow_ended(row, self.collection.clone(), shape).await;
-        self.gateway.known().evidence().offload(alias, &self.shape, at_ms);
+        let mut evidence = self.gateway.known().evidence();
+        evidence.offload(self.gateway.snapshot().called_now(alias), &self.shape, at_ms);
+        drop(evidence);
         self.gateway.live().conversation(conversation);
     }
 }

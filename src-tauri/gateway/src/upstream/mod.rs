@@ -13,4 +13,4 @@ pub(crate) use call::{
 pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Incoming, Outgoing, Pooled, SendError, Transport};
+pub(crate) use transport::{Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Transport};

@@ -86,6 +86,31 @@ async fn an_alias_is_one_models() {
 }
 
 #[tokio::test]
+async fn an_alias_that_was_given_up_is_no_other_models() {
+    let lab = lab([("a", can(&[])), ("b", can(&[]))]).await;
+    onboard(&lab.gateway, &["a"], "quick").await;
+    item(&lab.gateway, "a", "done").await;
+    lab.gateway.command("unregister_model", &json!({"name": "a"})).await;
+    let (home, _) = lab.gateway.stop().await;
+    let gateway = home.serve().await;
+    let other = json!({"endpoint": "fake", "models": [{"served": "v/b", "alias": "a"}]});
+    let refused = gateway.admin("register_models", &other).await;
+    assert_eq!(refused.json()["error"]["code"], "conflict", "{}", refused.text());
+    assert!(refused.text().contains("The alias a was another model's"), "{}", refused.text());
+    let file = json!({"version": 1, "models": [{"alias": "a", "endpoint": "fake", "served": "v/b"}]});
+    let refused = gateway.admin("import_setup", &json!({"text": file.to_string()})).await;
+    assert_eq!(refused.json()["error"]["code"], "conflict", "{}", refused.text());
+    assert!(models(&gateway).await.is_empty());
+
+    // A list offers another; its own model may have it again, and has its record.
+    let test = gateway.command("test_endpoint", &json!({"name": "fake"})).await;
+    assert_eq!(test["models"][0]["alias"], "a-fake", "{test}");
+    let own = json!({"endpoint": "fake", "models": [{"served": "v/a", "alias": "a"}]});
+    gateway.command("register_models", &own).await;
+    assert_eq!(models(&gateway).await[0]["alias"], "a");
+}
+
+#[tokio::test]
 async fn the_command_line_follows_them_to_their_end() {
     let lab =
         lab([("a", can(&["tools"])), ("b", fails(404, "model_not_found", "No such model").into())]).await;

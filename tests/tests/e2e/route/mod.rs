@@ -21,3 +21,5 @@ mod silence;
 mod sticky;
 mod tools;
 mod verdicts;
+
+pub use lab::says;
