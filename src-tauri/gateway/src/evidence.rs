@@ -159,13 +159,18 @@ impl Gateway {
     }
 }
 
-/// A rate limit, and not a server that is busy for a moment.
-pub(crate) fn is_limit(error: &UpstreamError) -> bool {
+/// A limit, or a server that says how long it is busy: it is not asked until then.
+fn is_limit(error: &UpstreamError) -> bool {
+    error.retry_after.is_some() || is_rate_limit(error)
+}
+
+/// A rate limit, and not a server that is busy.
+pub(crate) fn is_rate_limit(error: &UpstreamError) -> bool {
     let said = || {
         let said = error.message.to_lowercase();
         ["limit", "quota", "too many", "credit", "balance"].iter().any(|word| said.contains(word))
     };
-    error.retry_after.is_some() || error.status.map_or_else(said, |status| status == 429)
+    error.status.map_or_else(said, |status| status == 429)
 }
 
 /// How far the provider's words say a limit reaches.

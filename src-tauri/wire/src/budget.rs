@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{dialect::Dialect, model::Quirks, relay::Body};
+use crate::{Json, dialect::Dialect, model::Quirks, relay::Body};
 
 /// A body as it was sent to a member of `api`, with twice the budget for its answer, and at most `most` where that is
 /// known. Where it states none, with twice of `spent`.
@@ -23,7 +23,8 @@ pub fn with_twice_the_budget(
     let twice = now.max(1).saturating_mul(2);
     let twice = most.map_or(twice, |most| twice.min(most));
     (twice > now).then_some(())?;
-    let mut body = Body::new(body).ok()?;
+    let body = Json::read(body.to_vec()).ok()?;
+    let mut body = Body::new(&body).ok()?;
     body.set(path, &twice.to_string());
     Some(body.into_bytes())
 }

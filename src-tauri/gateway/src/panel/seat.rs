@@ -236,7 +236,7 @@ fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
 pub(crate) fn describe(error: &UpstreamError) -> String {
     let mut facts = Vec::new();
     facts.extend(error.status.map(|status| status.to_string()));
-    facts.extend(error.retry_after.map(|wait| format!("wait {} s", wire::wait::whole_seconds(wait).max(1))));
+    facts.extend(error.retry_after.map(|wait| format!("wait {}", wire::wait::in_words(wait))));
     if facts.is_empty() {
         return error.message.clone();
     }
@@ -245,7 +245,7 @@ pub(crate) fn describe(error: &UpstreamError) -> String {
 
 /// `429, 40 s`; where there is no status, what happened.
 pub(crate) fn in_brief(error: &UpstreamError) -> String {
-    let wait = error.retry_after.map(|wait| format!("{} s", wire::wait::whole_seconds(wait).max(1)));
+    let wait = error.retry_after.map(wire::wait::in_words);
     let facts: Vec<String> = error.status.map(|status| status.to_string()).into_iter().chain(wait).collect();
     match (facts.is_empty(), error.class) {
         (false, _) => facts.join(", "),

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use wire::{ApiError, Encoded, Form, Member, Request, Target};
+use wire::{ApiError, Encoded, Form, Json, Member, Request, Target};
 
 use crate::{asking::Again, gateway::Gateway, setup::Snapshot};
 
@@ -39,9 +39,9 @@ impl Asked {
             // One array is whole when its last byte has come: events are asked for, and written as the array.
             true if request.form == Form::Array => {
                 let events = Request { form: Form::Events, ..request.clone() };
-                format.relay_request(body, &events, &target)
+                format.relay(body, &events, &target)
             }
-            true => format.relay_request(body, request, &target),
+            true => format.relay(body, request, &target),
             false => Ok(format.encode_request(request, &target)),
         };
         Some(encoded.map(|mut encoded| {
@@ -63,6 +63,6 @@ impl Asked {
 #[derive(Clone, Copy)]
 pub(crate) struct Said<'a> {
     pub request: &'a Request,
-    pub body: &'a [u8],
+    pub body: &'a Json,
     pub conversation: &'a str,
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join;
 use http::{HeaderName, Method, header};
 use plan::Registered;
 use tokio::time::{Instant, timeout_at};
@@ -17,6 +18,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    api::shutting_down,
     asking::Again,
     gateway::Gateway,
     metered::{Call, Purpose},
@@ -33,6 +35,14 @@ const ERROR_PATIENCE: Duration = Duration::from_secs(5);
 impl Turn {
     /// The first member that answers, with its first piece in hand; or why nobody does.
     pub(crate) async fn commit(&mut self) -> Result<Answering, Refusal> {
+        let closing = self.gateway.closing().clone();
+        tokio::select! {
+            committed = self.try_members() => committed,
+            () = closing.cancelled() => Err(shutting_down().into()),
+        }
+    }
+
+    async fn try_members(&mut self) -> Result<Answering, Refusal> {
         let aliases: Vec<String> =
             self.order.iter().take(MOST).map(|candidate| candidate.alias.clone()).collect();
         for (at, alias) in aliases.iter().enumerate() {
@@ -123,10 +133,15 @@ impl Turn {
 
     async fn first_piece(&mut self, it: &Registered, asked: Asked) -> Result<Answering, Failed> {
         let streamed = self.request.stream;
-        let incoming = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await?;
+        let sending = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience);
+        // Noted once it has gone out, while the member is at it.
+        let (sent, ()) = join(sending, async { self.record.note() }).await;
+        let incoming = sent?;
         let listening = self.gateway.origins().listen(asked.member, &self.conversation);
         let watch = Watch::new(listening, self.early, self.keeps_text);
-        let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+        let closing = self.gateway.closing().child_token();
+        let mut answering =
+            Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
         loop {
             answering.read().await;
             if let Some(error) = answering.watch.error.take() {

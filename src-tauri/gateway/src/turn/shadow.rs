@@ -3,11 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
+use futures_util::future::join_all;
 use plan::Shape;
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Request, UpstreamError, Usage};
+use wire::{Json, Request, UpstreamError, Usage};
 
 use super::{
     Turn,
@@ -30,7 +30,7 @@ pub(super) struct Shadows {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     conversation: String,
     key: String,
@@ -82,25 +82,27 @@ impl Turn {
 }
 
 impl Shadows {
-    /// Asks them, one after another, in a task of its own.
+    /// Asks them side by side, in a task of its own. A gateway that stops waits for none.
     pub(super) fn begin(self) {
         let tasks = self.gateway.panel_tasks().clone();
-        let closing = self.gateway.closing().clone();
+        let stopping = self.gateway.stopping().clone();
         tasks.spawn(async move {
             tokio::select! {
+                biased;
+                () = stopping.cancelled() => {}
                 () = self.ask_all() => {}
-                () = closing.cancelled() => {}
             }
         });
     }
 
     async fn ask_all(self) {
-        for alias in &self.aliases {
-            if self.budget > 0 && self.spent_today().await >= self.budget {
-                return;
-            }
-            self.ask(alias).await;
+        let mut room = self.aliases.len();
+        if self.budget > 0 {
+            // Each will take what it is asked, at the least.
+            let left = self.budget.saturating_sub(self.spent_today().await);
+            room = usize::try_from(left.div_ceil(self.estimate.max(1))).unwrap_or(usize::MAX);
         }
+        join_all(self.aliases.iter().take(room).map(|alias| self.ask(alias))).await;
     }
 
     /// Tokens that the collection's shadows have taken since midnight, UTC.
@@ -149,7 +151,9 @@ impl Shadows {
             Ok(incoming) => {
                 let listening = self.gateway.origins().listen(asked.member, &self.conversation);
                 let watch = Watch::new(listening, false, true);
-                let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+                let closing = self.gateway.stopping().child_token();
+                let mut answering =
+                    Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
                 while !answering.watch.is_over() {
                     answering.read().await;
                     answering.forget();

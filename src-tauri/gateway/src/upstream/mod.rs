@@ -2,8 +2,11 @@
 
 mod call;
 mod count;
+mod far;
 mod listing;
 mod near;
+#[cfg(test)]
+mod reuse_tests;
 mod transport;
 
 pub(crate) use call::{

@@ -17,8 +17,11 @@ mod records;
 mod relay;
 mod reply;
 mod sealed;
+mod secret;
+mod shadows;
 mod silence;
 mod sticky;
+mod stopped;
 mod tools;
 mod verdicts;
 
