@@ -21,6 +21,7 @@ import { handlers } from './handlers';
 import type { FixtureOptions } from './made';
 import { busy, many } from './limits';
 import { full, type Stage } from './full';
+import { Taking } from './onboarding';
 import { begin, type Routed, session, tell } from './routed';
 import { PROMPTS, SETTINGS, collection, endpoint, model, seat } from './made';
 
@@ -341,5 +342,7 @@ export class Fixture implements Host {
     this.changed();
   }
 
+  /** Models that are being taken on. */
+  readonly taking = new Taking(this);
   readonly handlers = handlers(this);
 }

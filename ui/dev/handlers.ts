@@ -179,6 +179,7 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  ...on.taking.handlers,
   rename_model: ({ alias, to }) => {
     const model = known(on, alias);
     if (on.models.some((m) => m.alias === to)) {
@@ -376,6 +377,7 @@ function listing(on: Fixture, e: Pick<EndpointView, 'name' | 'base' | 'api'>): E
       alias: (id.split('/').pop() ?? id).replace(':', '-'),
       registered: on.models.find((m) => m.endpoint === name && m.served === id)?.alias ?? null,
       context_window: i % 4 === 3 ? null : 131072,
+      dismissed: on.taking.isDismissed(name, id),
     })),
   };
 }

@@ -37,8 +37,7 @@ pub(crate) async fn listen(shell: State<'_, Shell>, channel: Channel<LiveEvent>)
 /// Opens a web page in the person's browser. The window has shown where it leads.
 #[tauri::command]
 pub(crate) async fn open_url(app: AppHandle, url: String) -> Result<(), ControlError> {
-    let wrong =
-        |why: &str| ControlError::bad_input("url", why);
+    let wrong = |why: &str| ControlError::bad_input("url", why);
     let url: Url = url.parse().map_err(|_| wrong("That is not an address."))?;
     if !page::may_leave(&url) {
         return Err(wrong("Only web pages and bare mail addresses are opened."));

@@ -61,6 +61,7 @@ impl Pulse {
             | LiveEvent::SeatFailedOver { .. }
             | LiveEvent::SeatDelta { .. }
             | LiveEvent::SeatChanged { .. }
+            | LiveEvent::OnboardingChanged { .. }
             | LiveEvent::SetupChanged {}
             | LiveEvent::Missed {} => {}
         }

@@ -1,3 +1,5 @@
+use std::collections::{HashMap, HashSet};
+
 const LONGEST_ALIAS: usize = 64;
 
 /// Whether a text can be a model's alias: 1 to 64 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
@@ -15,27 +17,57 @@ pub fn valid_alias(alias: &str) -> bool {
 /// `taken` says whether an alias is in use (or was: retired names are never reused). The result is always
 /// valid and never taken.
 pub fn alias_for(served: &str, endpoint: &str, taken: impl Fn(&str) -> bool) -> String {
-    let plain = match slug(last_segment(served)) {
+    let plain = plain(served);
+    let free = (0..).map(|number| numbered(&plain, endpoint, number)).find(|alias| !taken(alias));
+    // There are more numbers than aliases.
+    free.unwrap_or(plain)
+}
+
+fn plain(served: &str) -> String {
+    match slug(last_segment(served)) {
         slug if slug.is_empty() => "model".to_owned(),
         slug => slug,
-    };
-    let first = fit(&plain, "");
-    if !taken(&first) {
-        return first;
     }
+}
+
+/// The aliases of a name in the order in which they are tried: alone, with the endpoint's name, with a number too.
+fn numbered(plain: &str, endpoint: &str, number: u64) -> String {
     let endpoint = slug(endpoint);
     let suffix = if endpoint.is_empty() { String::new() } else { format!("-{endpoint}") };
-    let second = fit(&plain, &suffix);
-    if !taken(&second) {
-        return second;
+    match number {
+        0 => fit(plain, ""),
+        1 => fit(plain, &suffix),
+        number => fit(plain, &format!("{suffix}-{number}")),
     }
-    let mut number = 2_u64;
-    loop {
-        let candidate = fit(&plain, &format!("{suffix}-{number}"));
-        if !taken(&candidate) {
-            return candidate;
-        }
-        number += 1;
+}
+
+/// Free aliases for the models of a list, each taken as it is given: however many are alike, one costs no more than the
+/// first.
+#[derive(Debug, Default)]
+pub struct FreeAliases {
+    taken: HashSet<String>,
+    /// The numbers that were given last, by the alias without one.
+    numbers: HashMap<String, u64>,
+}
+
+impl FreeAliases {
+    /// Beside these, which are taken.
+    pub fn beside(taken: HashSet<String>) -> FreeAliases {
+        FreeAliases { taken, numbers: HashMap::new() }
+    }
+
+    /// As [`alias_for`].
+    pub fn take(&mut self, served: &str, endpoint: &str) -> String {
+        let plain = plain(served);
+        let next = self.numbers.entry(plain.clone()).or_insert(0);
+        let alias = (*next..).map(|number| numbered(&plain, endpoint, number)).find(|alias| {
+            *next += 1;
+            !self.taken.contains(alias)
+        });
+        // There are more numbers than aliases.
+        let alias = alias.unwrap_or(plain);
+        self.taken.insert(alias.clone());
+        alias
     }
 }
 
@@ -120,6 +152,21 @@ mod tests {
             assert_eq!(alias, wanted);
             taken.insert(alias);
         }
+    }
+
+    #[test]
+    fn thousands_that_are_alike_are_named_as_one_by_one() {
+        let taken = HashSet::from(["alpha-groq-3".to_owned()]);
+        let mut aliases = FreeAliases::beside(taken.clone());
+        let mut given: HashSet<String> = taken;
+        for n in 0..300 {
+            let served = format!("vendor-{n}/alpha");
+            let wanted = alias_for(&served, "groq", |alias| given.contains(alias));
+            assert_eq!(aliases.take(&served, "groq"), wanted);
+            given.insert(wanted);
+        }
+        assert!(aliases.numbers["alpha"] <= 302, "none is tried twice: {:?}", aliases.numbers);
+        assert_eq!(aliases.take("other/beta", "groq"), "beta");
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod retired;
 mod role;
 mod swap;
 
-pub use alias::{alias_for, family, valid_alias};
+pub use alias::{FreeAliases, alias_for, family, valid_alias};
 pub use base::{BaseError, PRACTICE_BASE, check_base, is_loopback};
 pub use check::FieldError;
 pub use connection::connection;

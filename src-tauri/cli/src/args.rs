@@ -82,6 +82,12 @@ pub enum Command {
     /// Registered models
     #[command(subcommand)]
     Model(Model),
+    /// Show the models that are being registered and probed; stop, resume or clear them
+    #[command(args_conflicts_with_subcommands = true)]
+    Onboard {
+        #[command(subcommand)]
+        command: Option<Onboard>,
+    },
     /// Named groups of models
     #[command(subcommand)]
     Collection(Collection),

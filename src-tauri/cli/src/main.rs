@@ -15,6 +15,7 @@ mod fields;
 mod limits;
 mod log;
 mod model;
+mod onboard;
 mod out;
 mod paint;
 mod panel;
@@ -97,6 +98,9 @@ async fn command(cli: &Cli, out: Out) -> Result<(), Failure> {
         }
         Command::Model(command) => {
             with_gateway(common, async |at| model::model(at, command, out).await).await
+        }
+        Command::Onboard { command } => {
+            with_gateway(common, async |at| onboard::onboard(&at.remote, command.as_ref(), out).await).await
         }
         Command::Collection(command) => {
             with_gateway(common, async |at| collection::collection(&at.remote, common, command, out).await)

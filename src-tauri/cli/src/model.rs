@@ -2,15 +2,16 @@
 
 use control::Remote;
 use control::dto::{
-    CatalogView, EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels,
-    RenameModel, RetireModel, SaveModel,
+    CatalogView, EndpointTest, ListedModel, ModelView, Name, Nothing, Onboard, OnboardingMode, RegisterModel,
+    RegisterModels, RenameModel, RetireModel, SaveModel, ServedModels,
 };
 use serde_json::{Map, Value};
 
-use crate::args::{Model, SetModel};
+use crate::args::{AddModels, Model, SetModel};
 use crate::endpoint::done;
 use crate::failure::Failure;
 use crate::fields;
+use crate::onboard::Following;
 use crate::out::Out;
 use crate::paint::{Look, Painted};
 use crate::reach::Reached;
@@ -23,18 +24,17 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
     match command {
         Model::List => list(&remote.setup(Nothing {}).await?.models, out),
         Model::Show { alias } => show(&remote.model(Name { name: alias.clone() }).await?, out),
-        Model::Add { endpoint, models } if models.is_empty() => offered(at, endpoint, out).await,
-        Model::Add { endpoint, models } => {
-            let listed = if models.iter().all(|model| model.contains('=')) {
-                Vec::new()
-            } else {
-                // Only for the aliases it proposes.
-                listing(at, endpoint, out).await?.models
-            };
-            let models = models.iter().map(|text| named(text, &listed)).collect::<Result<_, _>>()?;
-            let registered =
-                remote.register_models(RegisterModels { endpoint: endpoint.clone(), models }).await?;
-            list(&registered, out)
+        Model::Add(args) => add(at, args, out).await,
+        Model::Probe { aliases } => probe(at, aliases, out).await,
+        Model::Dismiss { endpoint, models, restore } => {
+            let served = ServedModels { endpoint: endpoint.clone(), served: models.clone() };
+            let count = models.len();
+            if *restore {
+                remote.restore_dismissed(served).await?;
+                return done(out, &format!("{count} of {endpoint} offered again"));
+            }
+            remote.dismiss_models(served).await?;
+            done(out, &format!("{count} of {endpoint} not offered any more"))
         }
         Model::Set(args) => list(&[set(remote, args).await?], out),
         Model::Retire { alias, why } => {
@@ -53,6 +53,55 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
             done(out, &format!("removed {alias}"))
         }
     }
+}
+
+async fn add(at: &Reached, args: &AddModels, out: Out) -> Result<(), Failure> {
+    let AddModels { endpoint, models, .. } = args;
+    if models.is_empty() {
+        return offered(at, endpoint, args.all, out).await;
+    }
+    let listed = if models.iter().all(|model| model.contains('=')) {
+        Vec::new()
+    } else {
+        // Only for the aliases it proposes.
+        listing(at, endpoint, out).await?.models
+    };
+    let models: Vec<RegisterModel> =
+        models.iter().map(|text| named(text, &listed)).collect::<Result<_, _>>()?;
+    let endpoint = endpoint.clone();
+    let mode = match (args.full, args.quick, args.ad_hoc) {
+        (true, ..) => OnboardingMode::Full,
+        (_, true, _) => OnboardingMode::Quick,
+        (.., true) => OnboardingMode::QuickAdHoc,
+        _ => {
+            let register = RegisterModels { endpoint, models };
+            return list(&at.remote.register_models(register).await?, out);
+        }
+    };
+    unlock(at, Use::Call(std::slice::from_ref(&endpoint)), out).await?;
+    let places = models.iter().map(|model| (endpoint.clone(), model.served.clone())).collect();
+    let following = Following::begin(&at.remote).await?;
+    let queue = at.remote.onboard(Onboard { endpoint, models, mode }).await?;
+    following.to_the_end(at, places, queue, out).await
+}
+
+async fn probe(at: &Reached, aliases: &[String], out: Out) -> Result<(), Failure> {
+    let known = at.remote.setup(Nothing {}).await?.models;
+    let mut places = Vec::new();
+    for alias in aliases {
+        let Some(model) = known.iter().find(|model| model.alias == *alias) else {
+            return Err(Failure::refused(format!("there is no model {alias}; bench model list has them")));
+        };
+        places.push((model.endpoint.clone(), model.served.clone()));
+    }
+    let endpoints: Vec<String> = places.iter().map(|(endpoint, _)| endpoint.clone()).collect();
+    unlock(at, Use::Call(&endpoints), out).await?;
+    let following = Following::begin(&at.remote).await?;
+    let mut queue = at.remote.onboarding(Nothing {}).await?;
+    for alias in aliases {
+        queue = at.remote.probe_model(Name { name: alias.clone() }).await?;
+    }
+    following.to_the_end(at, places, queue, out).await
 }
 
 /// What is given, over what is known.
@@ -99,12 +148,18 @@ async fn listing(at: &Reached, endpoint: &str, out: Out) -> Result<EndpointTest,
     if test.ok { Ok(test) } else { Err(Failure::refused(format!("{endpoint}: {}", test.message))) }
 }
 
-async fn offered(at: &Reached, endpoint: &str, out: Out) -> Result<(), Failure> {
-    let models = listing(at, endpoint, out).await?.models;
+async fn offered(at: &Reached, endpoint: &str, all: bool, out: Out) -> Result<(), Failure> {
+    let mut models = listing(at, endpoint, out).await?.models;
+    let count = models.len();
+    models.retain(|model| all || !model.dismissed);
+    let hidden = count - models.len();
     if out.json {
         return Ok(out.json(&models)?);
     }
     out.painted(&listed(&models, out))?;
+    if hidden > 0 {
+        out.note(&format!("{hidden} dismissed are not shown; --all shows them"));
+    }
     out.note(&format!("register with: bench model add {endpoint} MODEL…  or  ALIAS=MODEL…"));
     Ok(())
 }
@@ -116,6 +171,7 @@ pub fn listed(models: &[ListedModel], out: Out) -> Painted {
         let window = model.context_window.map_or_else(String::new, |window| window.to_string());
         let alias = match &model.registered {
             Some(alias) => (format!("{alias} (registered)"), Look::Good),
+            None if model.dismissed => (format!("{} (dismissed)", model.alias), Look::Dim),
             None => (model.alias.clone(), Look::Plain),
         };
         table.row([(model.served.clone(), Look::Plain), alias, (window, Look::Plain)]);
@@ -181,6 +237,7 @@ mod tests {
             alias: alias.to_owned(),
             registered: registered.map(str::to_owned),
             context_window: None,
+            dismissed: false,
         };
         let offered = [listed("vendor/alpha-1", "alpha-1", None), listed("b", "b-2", Some("beta"))];
         let cases = [

@@ -36,6 +36,18 @@ commands! {
     /// From now on it is never called; its record and its seats in collections stay.
     retire_model(RetireModel) -> ModelView;
     restore_model(Name) -> ModelView;
+    /// Puts models of an endpoint into the queue: each is registered, and probed.
+    onboard(Onboard) -> OnboardingQueue;
+    /// Probes a registered model again, after those that wait.
+    probe_model(Name) -> OnboardingQueue;
+    onboarding(Nothing) -> OnboardingQueue;
+    /// Cancels the step under way; no more is taken until the queue is resumed.
+    stop_onboarding(Nothing) -> OnboardingQueue;
+    resume_onboarding(Nothing) -> OnboardingQueue;
+    clear_onboarding(ClearOnboarding) -> OnboardingQueue;
+    /// Models of a listing that are not to be offered.
+    dismiss_models(ServedModels) -> Nothing;
+    restore_dismissed(ServedModels) -> Nothing;
     /// Its record, its seats in collections and its conversations follow; the old name is given to no other model.
     rename_model(RenameModel) -> ModelView;
     /// Lets a model be called that was free and costs money now.

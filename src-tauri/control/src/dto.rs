@@ -3,6 +3,7 @@
 mod collections;
 mod lifecycle;
 mod limits;
+mod onboarding;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use ts_rs::TS;
 
 pub use catalog::EndpointKind;
 
-pub use self::{collections::*, lifecycle::*, limits::*};
+pub use self::{collections::*, lifecycle::*, limits::*, onboarding::*};
 pub use crate::{
     api::Api,
     sheet::{FactSource, FactTold, FactView, ModelSheet},
@@ -257,6 +258,9 @@ pub struct ListedModel {
     pub registered: Option<String>,
     #[ts(type = "number | null")]
     pub context_window: Option<u64>,
+    /// Its owner does not want to be offered it.
+    #[serde(default)]
+    pub dismissed: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

@@ -153,6 +153,7 @@ impl Gateway {
         }
         let (status, error) = match &outcome.end {
             CallEnd::Ok => ("ok", None),
+            CallEnd::Empty if !outcome.called.is_empty() => ("ok", None),
             CallEnd::Empty => ("empty", None),
             CallEnd::Error(error) => ("error", Some(error)),
         };

@@ -60,6 +60,12 @@ impl Known {
         listed.insert(endpoint.to_owned(), served.collect());
     }
 
+    /// Whether an endpoint's listing has a model; `None` while there is no listing.
+    pub(crate) fn is_listed(&self, endpoint: &str, served: &str) -> Option<bool> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.get(endpoint).map(|listing| listing.contains(served))
+    }
+
     fn is_unlisted(&self, model: &Model, snapshot: &Snapshot) -> bool {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(listing) = listed.get(&model.endpoint).filter(|listing| !listing.contains(&model.served))
@@ -112,6 +118,9 @@ impl Gateway {
         }
         if self.known().is_unlisted(model, snapshot) {
             return Some(Unavailable::Unlisted);
+        }
+        if self.onboarding().has_failed(model) {
+            return Some(Unavailable::ProbeFailed);
         }
         if snapshot.roster.get(&model.alias).is_some_and(|it| self.is_over_limit(it, now_ms)) {
             return Some(Unavailable::OverLimit);

@@ -237,6 +237,18 @@ impl Book {
         told.learned.at_ms = at_ms;
         Some(row(model, LEARNED, &told.learned))
     }
+
+    /// Tools and images, where they were seen to work; what is to be kept, where it was not known by that.
+    pub(crate) fn seen_working(&mut self, model: &Model, seen: &Facts, at_ms: i64) -> Option<FactsRow> {
+        let learned = &mut self.told.entry(place(model)).or_default().learned;
+        let (tools, vision) = (seen.tools.or(learned.facts.tools), seen.vision.or(learned.facts.vision));
+        if (tools, vision) == (learned.facts.tools, learned.facts.vision) {
+            return None;
+        }
+        (learned.facts.tools, learned.facts.vision) = (tools, vision);
+        learned.at_ms = at_ms;
+        Some(row(model, LEARNED, learned))
+    }
 }
 
 pub(crate) fn place(model: &Model) -> Place {

@@ -25,6 +25,7 @@ use crate::{
     learned::Learned,
     limits::Limits,
     live::{Events, Live},
+    onboarding::Onboarding,
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
@@ -85,6 +86,7 @@ struct Inner {
     failing: Failing,
     limits: Limits,
     told: Told,
+    onboarding: Onboarding,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
     vault: SetOnce<Vault>,
     live: Live,
@@ -118,6 +120,7 @@ impl Gateway {
             failing,
             limits,
             told,
+            onboarding,
         ) = opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
@@ -135,6 +138,7 @@ impl Gateway {
                 failing,
                 limits,
                 told,
+                onboarding,
                 store,
                 vault: SetOnce::new(),
                 live: Live::new(),
@@ -215,6 +219,7 @@ impl Gateway {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
+        self.onboarding_elsewhere(&before);
         self.forget_learned(&before.setup, &self.snapshot().setup);
         self.forgive(&before.setup, &self.snapshot().setup);
         self.tell_paid();
@@ -332,6 +337,10 @@ impl Gateway {
         &self.inner.told
     }
 
+    pub(crate) fn onboarding(&self) -> &Onboarding {
+        &self.inner.onboarding
+    }
+
     pub(crate) fn upstream(&self) -> &Upstream {
         &self.inner.upstream
     }
@@ -374,7 +383,8 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Failing, Limits, Told);
+type Folder =
+    (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Failing, Limits, Told, Onboarding);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -390,9 +400,10 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
+    let onboarding = Onboarding::load(&opened.store)?;
     let learned = Learned::load(&opened.store)?;
     let failing = Failing::load(&opened.store, now_ms)?;
-    Ok((lock, opened, setup, known, conversations, learned, failing, limits, told))
+    Ok((lock, opened, setup, known, conversations, learned, failing, limits, told, onboarding))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

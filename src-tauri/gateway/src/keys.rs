@@ -103,6 +103,7 @@ impl Gateway {
     pub async fn reload_keys(&self) {
         let gateway = self.clone();
         self.with_vault(move |vault| load_all(&gateway, vault)).await;
+        self.onboarding().look_again();
         self.live().publish(LiveEvent::SetupChanged {});
     }
 

@@ -25,6 +25,7 @@ pub(crate) enum Purpose {
     Merge,
     Shadow,
     Picker,
+    Probe,
 }
 
 /// A call that is about to be sent.
@@ -264,6 +265,7 @@ impl Purpose {
             Purpose::Merge => "merge",
             Purpose::Shadow => "shadow",
             Purpose::Picker => "picker",
+            Purpose::Probe => "probe",
         }
     }
 }

@@ -50,6 +50,26 @@ impl Names {
         Names(names)
     }
 
+    /// As the store has them once these are no model's name any more: names that led to them lead nowhere.
+    pub(crate) fn given_up(&self, aliases: &[String]) -> Names {
+        let mut names = self.0.clone();
+        for alias in aliases {
+            names.values_mut().filter(|now| now.as_ref() == Some(alias)).for_each(|now| *now = None);
+            names.insert(alias.clone(), None);
+        }
+        Names(names)
+    }
+
+    /// Every name that was given up.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Whether a name was given up, and with it what was done under it.
+    pub(crate) fn is_given_up(&self, alias: &str) -> bool {
+        self.0.contains_key(alias)
+    }
+
     /// What a given-up name's model is called now; `None` for a name that was never given up, and for one whose model is
     /// gone.
     pub(crate) fn now(&self, alias: &str) -> Option<&str> {
@@ -148,6 +168,13 @@ fn renamed(before: &Snapshot, setup: &mut Setup, from: &str, to: &str) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_a_model_that_goes_leads_nowhere() {
+        let names = Names::default().renamed("alpha", "omega").given_up(&["omega".to_owned()]);
+        assert_eq!((names.now("alpha"), names.now("omega")), (None, None));
+        assert!(names.is_given_up("alpha") && names.is_given_up("omega") && !names.is_given_up("psi"));
+    }
 
     #[test]
     fn names_lead_to_what_their_model_is_called_in_the_end() {

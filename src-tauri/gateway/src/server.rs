@@ -28,6 +28,7 @@ use crate::{
     gateway::Gateway,
     guard,
     linger::{Lent, linger},
+    onboarding,
 };
 
 /// Clients may open this many connections at once before the first is accepted.
@@ -84,6 +85,7 @@ impl Gateway {
         let site =
             Arc::new(Site { gateway: self.clone(), extra, open: Arc::new(Semaphore::new(OPEN_REQUESTS)) });
         self.tasks().spawn(accept(listener, site));
+        onboarding::begin(self);
         Ok(Serving { gateway: self.clone(), address, wanted_port: port })
     }
 }

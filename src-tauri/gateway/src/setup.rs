@@ -6,7 +6,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use catalog::{Endpoint, Model, ModelCatalog, Price};
+use catalog::{Endpoint, Facts, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
@@ -82,6 +82,9 @@ pub enum ChangeError<E> {
     /// The change itself was refused.
     #[error("{0}")]
     Refused(E),
+    /// A name that another model had.
+    #[error("The alias {0} was another model's, whose record is under it; choose another.")]
+    NameGivenUp(String),
     #[error("nothing was changed, because it could not be saved: {0}")]
     NotSaved(#[from] StoreError),
 }
@@ -123,14 +126,37 @@ impl SetupState {
         let before = self.snapshot();
         let mut after = before.setup.clone();
         let outcome = edit(&mut after).map_err(ChangeError::Refused)?;
-        let (changes, audit) = difference(&before.setup, &after, actor);
+        let (mut changes, audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
+            self.names_are_free(&before, &after).await?;
+            let gone = gone(&before.setup, &after);
+            changes.extend(gone.iter().map(|alias| SetupChange::GiveUpName { alias: alias.clone() }));
+            let names = match gone.is_empty() {
+                true => before.names.clone(),
+                false => Arc::new(before.names.given_up(&gone)),
+            };
             self.store.change_setup(changes, audit).await?;
             let keep = self.book().changed(&before.setup, &after);
-            self.show(after, before.names.clone());
+            self.show(after, names);
             self.keep(keep).await;
         }
         Ok(outcome)
+    }
+
+    /// A name that was given up is its own model's for ever: of one that was removed, the ledger says which that was.
+    async fn names_are_free<E>(&self, before: &Snapshot, after: &Setup) -> Result<(), ChangeError<E>> {
+        let known = |model: &&Model| before.setup.models.iter().any(|old| old.alias == model.alias);
+        let is_old = |model: &&Model| before.names.is_given_up(&model.alias) && !known(model);
+        for model in after.models.iter().filter(is_old) {
+            let (store, alias) = (self.store.clone(), model.alias.clone());
+            let read = tokio::task::spawn_blocking(move || store.last_served_under(&alias)).await;
+            let had = read.unwrap_or(Err(StoreError::Closed))?;
+            let own = had.is_none_or(|had| had == (model.endpoint.clone(), model.served.clone()));
+            if !own || before.names.now(&model.alias).is_some() {
+                return Err(ChangeError::NameGivenUp(model.alias.clone()));
+            }
+        }
+        Ok(())
     }
 
     /// Gives a model another alias, with all that is recorded of it, in one transaction. `edit` makes the set-up of it,
@@ -223,6 +249,16 @@ impl SetupState {
         true
     }
 
+    /// What a model was seen to do; whether it is news.
+    pub(crate) async fn seen_working(&self, model: &Model, seen: &Facts, at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let Some(row) = self.book().seen_working(model, seen, at_ms) else { return false };
+        self.show(now.setup.clone(), now.names.clone());
+        self.keep(ToKeep { rows: vec![row], ..ToKeep::default() }).await;
+        true
+    }
+
     /// Models that cost money now and may not, and what they cost.
     pub(crate) fn paid_now(&self) -> Vec<(String, Price)> {
         let (now, book) = (self.snapshot(), self.book());
@@ -310,6 +346,13 @@ fn from_items(items: Vec<SetupItem>) -> Setup {
         }
     }
     setup
+}
+
+/// The aliases that are no model's any more.
+fn gone(before: &Setup, after: &Setup) -> Vec<String> {
+    let stay: HashSet<&str> = after.models.iter().map(|model| model.alias.as_str()).collect();
+    let old = before.models.iter().map(|model| &model.alias);
+    old.filter(|alias| !stay.contains(alias.as_str())).cloned().collect()
 }
 
 fn difference(before: &Setup, after: &Setup, actor: &str) -> (Vec<SetupChange>, Vec<AuditEntry>) {

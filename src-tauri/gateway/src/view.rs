@@ -1,6 +1,7 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
 mod limits;
+mod onboarding;
 mod records;
 mod refresh;
 mod turns;
@@ -11,6 +12,7 @@ use ts_rs::TS;
 pub use limits::{
     BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
 };
+pub use onboarding::{OnboardingItem, OnboardingLog, OnboardingOutcome, OnboardingQueue, OnboardingState};
 pub use records::{ModelRecord, ModelState};
 pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
@@ -328,6 +330,10 @@ pub enum LiveEvent {
         call: String,
         verdict: Option<VerdictView>,
         owed: u32,
+    },
+    /// A model that is being taken on has come further; `null`: many changed, ask for the queue again.
+    OnboardingChanged {
+        item: Option<Box<OnboardingItem>>,
     },
     /// Endpoints, models, collections, settings or keys changed: ask again.
     SetupChanged {},

@@ -30,6 +30,7 @@ mod limits;
 mod lists;
 mod load;
 mod merging;
+mod onboarding;
 mod options;
 mod paid;
 mod panel;

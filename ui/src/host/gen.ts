@@ -31,6 +31,18 @@ export interface Commands {
   /** From now on it is never called; its record and its seats in collections stay. */
   retire_model: { args: RetireModel; result: ModelView };
   restore_model: { args: Name; result: ModelView };
+  /** Puts models of an endpoint into the queue: each is registered, and probed. */
+  onboard: { args: Onboard; result: OnboardingQueue };
+  /** Probes a registered model again, after those that wait. */
+  probe_model: { args: Name; result: OnboardingQueue };
+  onboarding: { args: Nothing; result: OnboardingQueue };
+  /** Cancels the step under way; no more is taken until the queue is resumed. */
+  stop_onboarding: { args: Nothing; result: OnboardingQueue };
+  resume_onboarding: { args: Nothing; result: OnboardingQueue };
+  clear_onboarding: { args: ClearOnboarding; result: OnboardingQueue };
+  /** Models of a listing that are not to be offered. */
+  dismiss_models: { args: ServedModels; result: Nothing };
+  restore_dismissed: { args: ServedModels; result: Nothing };
   /** Its record, its seats in collections and its conversations follow; the old name is given to no other model. */
   rename_model: { args: RenameModel; result: ModelView };
   /** Lets a model be called that was free and costs money now. */
@@ -176,6 +188,11 @@ export type CatalogView = {
   /** Whether the lists are fetched once a day. */
   on: boolean;
   sources: Array<CatalogSource>;
+};
+
+export type ClearOnboarding = {
+  /** Those that wait or were stopped too; else only those that are over. */
+  all: boolean;
 };
 
 /** Codes exist only where the window or the command line branches on them. */
@@ -453,6 +470,8 @@ export type ListedModel = {
   /** The alias it is registered under already. */
   registered: string | null;
   context_window: number | null;
+  /** Its owner does not want to be offered it. */
+  dismissed: boolean;
 };
 
 /**
@@ -474,6 +493,7 @@ conversations: Array<ConversationView> }
   | { type: "conversation_changed"; conversation: ConversationView }
   | { type: "turn_changed"; conversation: ConversationView; turn: TurnView }
   | { type: "verdict_changed"; panel: string; call: string; verdict: VerdictView | null; owed: number }
+  | { type: "onboarding_changed"; item: OnboardingItem | null }
   | { type: "setup_changed" }
   | { type: "missed" }
   | { type: "alert_raised"; alert: Alert }
@@ -550,6 +570,77 @@ export type Name = {
 export type Nothing = Record<string, never>;
 
 export type OnHangup = "finish" | "cancel";
+
+/** Models of an endpoint that are to be registered and probed. */
+export type Onboard = {
+  endpoint: string;
+  models: Array<RegisterModel>;
+  mode: OnboardingMode;
+};
+
+export type OnboardingItem = {
+  id: number;
+  endpoint: string;
+  served: string;
+  alias: string;
+  mode: OnboardingMode;
+  state: OnboardingState;
+  /** The step that is being taken, comes next, or was the last. */
+  step: OnboardingStep;
+  /** All of them, as it looks now. */
+  steps: Array<OnboardingStep>;
+  /** Why it waits, or failed. */
+  why: string | null;
+  /** When one that waits for something is looked at again: RFC 3339, UTC. */
+  until: string | null;
+  added_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  /** What came of each step so far. */
+  log: Array<OnboardingLog>;
+};
+
+/** What came of a step. */
+export type OnboardingLog = {
+  step: OnboardingStep;
+  /** RFC 3339, UTC. */
+  at: string;
+  outcome: OnboardingOutcome;
+  /** The class of failure: `not_found`, `capacity`, … */
+  class: string | null;
+  seconds: number | null;
+  first_token_s: number | null;
+  /** Tokens a second from the first one on. */
+  tokens_a_s: number | null;
+  /** In words: what it said, or what is wrong. Redacted. */
+  said: string;
+};
+
+/** How thoroughly a model is looked at. */
+export type OnboardingMode = "full" | "quick" | "quick_ad_hoc";
+
+export type OnboardingOutcome = "worked" | "not_seen" | "failed" | "skipped";
+
+/** The models that are being taken on, in their order, and those that were until they are cleared. */
+export type OnboardingQueue = {
+  items: Array<OnboardingItem>;
+  /** There is a suite, so that `full` is more than `quick`. */
+  has_suite: boolean;
+};
+
+export type OnboardingState = "waiting" | "running" | "done" | "failed" | "stopped";
+
+/** One step, in the order in which they are taken. Whichever was begun when the program ended is begun again. */
+export type OnboardingStep =
+  | "listed"
+  | "word"
+  | "word_again"
+  | "large"
+  | "tool"
+  | "vision"
+  | "facts"
+  | "suite"
+  | "done";
 
 /** The owed queue: panels with at least one unjudged answer, among the last 30, newest first. */
 export type Owed = {
@@ -889,6 +980,12 @@ export type SeatView = {
   /** Redacted; empty when it answered. */
   error: string;
   verdict: VerdictView | null;
+};
+
+/** Models of an endpoint's listing, by their served ids. */
+export type ServedModels = {
+  endpoint: string;
+  served: Array<string>;
 };
 
 export type SetKey = {

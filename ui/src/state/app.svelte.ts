@@ -24,6 +24,7 @@ import {
   openTurns,
 } from './conversations';
 import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from './live';
+import { Queue } from './queue.svelte';
 import { format, parse, remember, remembered, type Page, type Route } from './route';
 
 const KEY = Symbol('app');
@@ -62,6 +63,7 @@ export class App {
   readonly host: Host;
   readonly consent = new Consent();
   readonly judging: Judging;
+  readonly queue: Queue;
   private stop: (() => void) | null = null;
   private ended = false;
   private readonly asking = new Set<string>();
@@ -71,6 +73,10 @@ export class App {
 
   constructor(host: Host) {
     this.host = host;
+    this.queue = new Queue(host, (item) => {
+      const { done, failed } = s.onboarding.say;
+      this.say(item.state === 'done' ? done(item.alias) : failed(item.alias, item.why ?? ''));
+    });
     this.judging = new Judging(host, (call, verdict) => this.verdictTaken(call, verdict));
   }
 
@@ -235,6 +241,7 @@ export class App {
       live = apply(live, event);
     }
     this.live = live;
+    this.queue.take(events);
     for (const id of live.holes) void this.loadPanel(id);
     const types = new Set(events.map((e) => e.type));
     if (types.has('setup_changed')) void this.refresh();

@@ -91,6 +91,7 @@ export function apply(live: Live, event: LiveEvent): Live {
     case 'alert_cleared':
       return { ...live, alerts: live.alerts.filter((a) => !sameAlert(a, event)) };
     case 'setup_changed':
+    case 'onboarding_changed':
     case 'noticed':
       return live;
   }

@@ -5,6 +5,7 @@ import { alert } from './en/alerts';
 import { limits } from './en/limits';
 import { many } from './en/many';
 import { sheet } from './en/models';
+import { onboarding } from './en/onboarding';
 import { roster } from './en/roster';
 import { route } from './en/route';
 import { spend } from './en/spend';
@@ -369,6 +370,7 @@ export const s = {
   endpoints,
   limits,
   models: roster,
+  onboarding,
   route,
   sheet,
   spend,

@@ -124,11 +124,24 @@ pub enum Model {
     /// Show what is known of a model, and who says so
     Show { alias: String },
     /// Register models an endpoint serves; without names, list what it offers
-    Add {
+    ///
+    /// With --quick, --full or --ad-hoc they are probed too, one after another: a word twice, a large prompt, a tool, a
+    /// picture. That goes on when this command is interrupted; `bench onboard` shows how far it is.
+    Add(AddModels),
+    /// Probe registered models again
+    Probe {
+        #[arg(value_name = "ALIAS", required = true)]
+        aliases: Vec<String>,
+    },
+    /// Do not offer models of an endpoint's list any more
+    Dismiss {
         endpoint: String,
-        /// The provider's id, or ALIAS=ID
-        #[arg(value_name = "MODEL")]
+        /// The provider's ids
+        #[arg(value_name = "MODEL", required = true)]
         models: Vec<String>,
+        /// Offer them again
+        #[arg(long)]
+        restore: bool,
     },
     /// Change a model's role, facts or options; what is not given stays
     Set(SetModel),
@@ -153,6 +166,43 @@ pub enum Model {
     Allow { alias: String },
     /// Take a model off the register; its record stays
     Rm { alias: String },
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("probed").args(["full", "quick", "ad_hoc"]))]
+pub struct AddModels {
+    pub endpoint: String,
+    /// The provider's id, or ALIAS=ID
+    #[arg(value_name = "MODEL")]
+    pub models: Vec<String>,
+    /// Probe them; then the suite, once there is one
+    #[arg(long, requires = "models")]
+    pub full: bool,
+    /// Probe them
+    #[arg(long, requires = "models")]
+    pub quick: bool,
+    /// Probe them, and never choose them automatically
+    #[arg(long, requires = "models")]
+    pub ad_hoc: bool,
+    /// List what was dismissed too
+    #[arg(long, conflicts_with_all = ["models", "probed"])]
+    pub all: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Onboard {
+    /// Show the queue
+    Status,
+    /// Cancel the step under way, and take no more until resumed
+    Stop,
+    /// Go on where it was stopped
+    Resume,
+    /// Take out of the queue what is over
+    Clear {
+        /// And what waits or was stopped
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 #[derive(Clone, Debug, Args)]

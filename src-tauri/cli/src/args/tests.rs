@@ -187,6 +187,7 @@ fn in_short(command: &Command) -> String {
         Command::Log(args) => format!("{args:?}"),
         Command::Spend(command) => format!("{command:?}"),
         Command::Limits { command } => format!("{command:?}"),
+        Command::Onboard { command } => format!("{command:?}"),
         Command::Settings(command) => format!("{command:?}"),
         Command::Endpoint(command) => format!("{command:?}"),
         Command::Model(command) => format!("{command:?}"),

@@ -1,9 +1,9 @@
 use std::collections::{HashMap, HashSet};
 
-use catalog::{BaseError, Endpoint, FieldError};
+use catalog::{BaseError, Endpoint, FieldError, FreeAliases};
 use gateway::{KeyError, Snapshot};
 
-use super::{ACTOR, refused, secret, status::key_store};
+use super::{ACTOR, reading, refused, secret, status::key_store};
 use crate::{Code, Control, ControlError, dto::*};
 
 impl Control {
@@ -57,9 +57,9 @@ impl Control {
         let snapshot = self.gateway().snapshot();
         let endpoint = known(&snapshot, &name.name)?;
         let test = self.gateway().test_endpoint(endpoint).await;
-        let known = &snapshot.setup.models;
-        let mut taken: HashSet<String> = known.iter().map(|model| model.alias.clone()).collect();
-        let here = known.iter().filter(|model| model.endpoint == endpoint.name);
+        let mut aliases = FreeAliases::beside(self.gateway().aliases_in_use().await);
+        let dismissed = self.dismissed(&endpoint.name).await?;
+        let here = snapshot.setup.models.iter().filter(|model| model.endpoint == endpoint.name);
         let registered: HashMap<&str, &str> =
             here.map(|model| (model.served.as_str(), model.alias.as_str())).collect();
         let models = test
@@ -67,11 +67,10 @@ impl Control {
             .into_iter()
             .map(|listed| {
                 let registered = registered.get(listed.served.as_str()).map(|alias| (*alias).to_owned());
-                let alias = registered.clone().unwrap_or_else(|| {
-                    catalog::alias_for(&listed.served, &endpoint.name, |alias| taken.contains(alias))
-                });
-                taken.insert(alias.clone());
+                let alias =
+                    registered.clone().unwrap_or_else(|| aliases.take(&listed.served, &endpoint.name));
                 ListedModel {
+                    dismissed: dismissed.contains(&listed.served),
                     served: listed.served,
                     alias,
                     registered,
@@ -80,6 +79,11 @@ impl Control {
             })
             .collect();
         Ok(EndpointTest { ok: test.ok, message: test.message, suggested_base: test.suggested_base, models })
+    }
+
+    async fn dismissed(&self, endpoint: &str) -> Result<HashSet<String>, ControlError> {
+        let (gateway, endpoint) = (self.gateway().clone(), endpoint.to_owned());
+        reading(move || gateway.dismissed(&endpoint)).await
     }
 
     pub async fn delete_endpoint(&self, name: Name) -> Result<Nothing, ControlError> {

@@ -7,6 +7,7 @@ mod first_run;
 mod lifecycle;
 mod limits;
 mod models;
+mod onboarding;
 mod panels;
 mod setup;
 mod status;
@@ -23,6 +24,7 @@ const ACTOR: &str = "owner";
 fn refused(error: ChangeError<ControlError>) -> ControlError {
     match error {
         ChangeError::Refused(error) => error,
+        ChangeError::NameGivenUp(_) => ControlError::conflict(error.to_string()),
         ChangeError::NotSaved(_) => ControlError::internal(error.to_string()),
     }
 }

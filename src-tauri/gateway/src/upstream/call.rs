@@ -49,6 +49,8 @@ pub(crate) enum CallEnd {
 pub(crate) struct Outcome {
     pub end: CallEnd,
     pub answer: String,
+    /// Tools that were called, where any were offered; an answer that is nothing else is empty.
+    pub called: Vec<Called>,
     pub usage: Usage,
     pub seconds: f64,
     pub first_token_s: Option<f64>,
@@ -58,6 +60,14 @@ pub(crate) struct Outcome {
     pub attempts: u32,
     /// Of the last reply, where one came.
     pub head: Option<Head>,
+}
+
+/// A tool that was called, its arguments as they came.
+#[derive(Debug)]
+pub(crate) struct Called {
+    index: usize,
+    pub name: String,
+    pub arguments: String,
 }
 
 /// What a reply says beside its answer.
@@ -133,6 +143,7 @@ impl Upstream {
         Outcome {
             end,
             answer: reading.answer,
+            called: reading.called,
             usage: reading.usage,
             seconds: begun.elapsed().as_secs_f64(),
             first_token_s: reading.first_token_s,
@@ -168,6 +179,7 @@ struct Reading {
     restore: Restore,
     begun: Instant,
     answer: String,
+    called: Vec<Called>,
     usage: Usage,
     first_token_s: Option<f64>,
     served_as: Option<String>,
@@ -181,6 +193,7 @@ impl Reading {
             restore,
             begun,
             answer: String::new(),
+            called: Vec::new(),
             usage: Usage::default(),
             first_token_s: None,
             served_as: None,
@@ -255,7 +268,18 @@ impl Reading {
                     end = Some(CallEnd::Ok);
                 }
                 Event::Error(error) => end = Some(CallEnd::Error(error)),
-                // A panel's member is asked for text.
+                Event::CallStart(start) => {
+                    self.first_token_s.get_or_insert_with(|| self.begun.elapsed().as_secs_f64());
+                    let called = Called { index: start.index, name: start.name, arguments: String::new() };
+                    self.called.push(called);
+                }
+                Event::CallArguments { index, delta } => {
+                    let called = self.called.iter_mut().rev().find(|called| called.index == index);
+                    if let Some(called) = called {
+                        called.arguments.push_str(&delta);
+                    }
+                }
+                // What is asked for is text, or a call.
                 _ => {}
             }
         }

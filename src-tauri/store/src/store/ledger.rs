@@ -44,4 +44,9 @@ impl Store {
     pub fn failures(&self, classes: &[&str], since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
         self.read(|connection| ledger::failures(connection, classes, since_ms))
     }
+
+    /// The endpoint and the served id that an alias was last called at; `None` where it never was.
+    pub fn last_served_under(&self, alias: &str) -> Result<Option<(String, String)>, StoreError> {
+        self.read(|connection| ledger::last_served_under(connection, alias))
+    }
 }

@@ -429,6 +429,16 @@ pub(crate) fn paces(connection: &Connection, since_ms: i64) -> Result<Vec<PaceRo
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The endpoint and the served id that an alias was last called at.
+pub(crate) fn last_served_under(
+    connection: &Connection,
+    alias: &str,
+) -> Result<Option<(String, String)>, Fault> {
+    let sql = "SELECT endpoint, served FROM ledger WHERE alias = ?1 ORDER BY at_ms DESC LIMIT 1";
+    let row = connection.prepare_cached(sql)?.query_row([alias], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(row.optional()?)
+}
+
 pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Result<(), Fault> {
     connection.prepare_cached("UPDATE ledger SET alias = ?2 WHERE alias = ?1")?.execute(params![from, to])?;
     Ok(())

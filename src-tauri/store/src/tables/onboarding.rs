@@ -48,7 +48,12 @@ pub struct OnboardingRow {
 }
 
 /// Puts models at the end of the queue, and says which: those that wait or are taken on already are not put there again.
+/// One that was stopped or is over begins afresh, in place of what it was.
 pub(crate) fn add(connection: &Connection, rows: &[OnboardingRow]) -> Result<Vec<OnboardingRow>, Fault> {
+    let mut outdated = connection.prepare_cached(
+        "DELETE FROM onboarding
+         WHERE endpoint = ?1 AND served = ?2 AND state NOT IN ('waiting', 'running')",
+    )?;
     let mut statement = connection.prepare_cached(
         "INSERT OR IGNORE INTO onboarding
              (endpoint, served, alias, mode, state, step, added_ms, started_ms, ended_ms, why, log)
@@ -56,6 +61,7 @@ pub(crate) fn add(connection: &Connection, rows: &[OnboardingRow]) -> Result<Vec
     )?;
     let mut added = Vec::new();
     for row in rows {
+        outdated.execute([&row.endpoint, &row.served])?;
         let is_new = statement.execute(params![
             row.endpoint,
             row.served,
@@ -116,10 +122,13 @@ pub(crate) fn all(connection: &Connection) -> Result<Vec<OnboardingRow>, Fault> 
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Takes everything out of the queue but what is being taken on, and gives how many that were.
-pub(crate) fn clear(connection: &Connection) -> Result<u64, Fault> {
-    let cleared = connection.prepare_cached("DELETE FROM onboarding WHERE state <> 'running'")?.execute([])?;
-    Ok(cleared as u64)
+/// Takes out of the queue what is over, and with `all` whatever is not being taken on; gives how many that were.
+pub(crate) fn clear(connection: &Connection, all: bool) -> Result<u64, Fault> {
+    let sql = match all {
+        true => "DELETE FROM onboarding WHERE state <> 'running'",
+        false => "DELETE FROM onboarding WHERE state IN ('done', 'failed')",
+    };
+    Ok(connection.prepare_cached(sql)?.execute([])? as u64)
 }
 
 pub(crate) fn rename_alias(connection: &Connection, from: &str, to: &str) -> Result<(), Fault> {

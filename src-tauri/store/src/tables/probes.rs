@@ -58,6 +58,11 @@ pub(crate) fn put(connection: &Connection, row: &ProbeRow) -> Result<(), Fault> 
     Ok(())
 }
 
+pub(crate) fn forget(connection: &Connection, endpoint: &str) -> Result<(), Fault> {
+    connection.prepare_cached("DELETE FROM probes WHERE endpoint = ?1")?.execute([endpoint])?;
+    Ok(())
+}
+
 pub(crate) fn all(connection: &Connection) -> Result<Vec<ProbeRow>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT endpoint, served, step, at_ms, ok, class, seconds, first_token_s, tokens_a_s FROM probes",

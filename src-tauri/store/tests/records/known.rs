@@ -42,18 +42,20 @@ fn a_queue_is_there_after_a_restart_and_holds_a_model_once() {
     assert_eq!(store.onboarding().unwrap(), [running.clone(), added[1].clone()]);
     assert_eq!(store.onboard(vec![waiting("a")]).blocking_wait(), Ok(Vec::new()), "it is being taken on");
 
-    // What is done may be taken on again; what is taken on stays when the rest is cleared.
+    // What is done may be taken on again, in its own place; what is taken on stays when the rest is cleared.
     let done = OnboardingRow { state: "done".to_owned(), ended_ms: Some(6), ..added[1].clone() };
-    store.onboarding_changed(done.clone()).blocking_wait().unwrap();
+    store.onboarding_changed(done).blocking_wait().unwrap();
     let again = store.onboard(vec![waiting("b")]).blocking_wait().unwrap();
-    assert_eq!(again[0].id, 3);
-    let reopened =
-        store.onboarding_changed(OnboardingRow { state: "waiting".to_owned(), ..done }).blocking_wait();
-    assert_eq!(reopened, Err(StoreError::Conflict("b is waiting already".to_owned())));
-    assert_eq!(store.clear_onboarding().blocking_wait(), Ok(2));
+    assert_eq!(store.onboarding().unwrap(), [running.clone(), again[0].clone()]);
+    assert_eq!(store.clear_onboarding(false).blocking_wait(), Ok(0), "nothing is over");
+    let failed = OnboardingRow { state: "failed".to_owned(), ..again[0].clone() };
+    store.onboarding_changed(failed).blocking_wait().unwrap();
+    assert_eq!(store.clear_onboarding(false).blocking_wait(), Ok(1));
+    let again = store.onboard(vec![waiting("b"), waiting("c")]).blocking_wait().unwrap();
+    assert_eq!(store.clear_onboarding(true).blocking_wait(), Ok(2));
     assert_eq!(store.onboarding().unwrap(), [running]);
     let gone = store.onboarding_changed(again[0].clone()).blocking_wait();
-    assert_eq!(gone, Err(StoreError::Conflict("no model 3 is in the queue".to_owned())));
+    assert_eq!(gone, Err(StoreError::Conflict(format!("no model {} is in the queue", again[0].id))));
 }
 
 #[test]
@@ -141,11 +143,13 @@ fn what_is_kept_takes_the_place_of_what_was() {
     assert_eq!(store.dismissed("fake").unwrap(), ["a", "x"]);
     assert_eq!(store.dismissed("other").unwrap(), [""; 0]);
 
+    drop(store.forget_probes("fake".to_owned()));
     drop(store.forget_facts("fake".to_owned(), "listing".to_owned()));
     drop(store.forget_learned("fake".to_owned(), "a".to_owned()));
     drop(store.forget_paid_now("fake".to_owned(), "a".to_owned()));
     store.restore_dismissed("fake".to_owned(), vec!["a".to_owned()]).blocking_wait().unwrap();
     assert_eq!(store.facts().unwrap(), [facts("learned", "2")]);
+    assert_eq!(store.probes().unwrap(), []);
     assert!(store.learned().unwrap().is_empty() && store.paid_now().unwrap().is_empty());
     assert_eq!(store.dismissed("fake").unwrap(), ["x"]);
 }
