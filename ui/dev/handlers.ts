@@ -179,6 +179,41 @@ export const handlers = (on: Fixture): Handlers => ({
     on.changed();
     return model;
   },
+  rename_model: ({ alias, to }) => {
+    const model = known(on, alias);
+    if (on.models.some((m) => m.alias === to)) {
+      throw controlError('conflict', `The alias ${to} is taken; choose another.`, 'to');
+    }
+    model.alias = to;
+    for (const c of on.collections) {
+      c.members = c.members.map((m) => (m === alias ? to : m));
+      if (c.merger === alias) c.merger = to;
+    }
+    on.changed();
+    return model;
+  },
+  allow_paid: ({ name }) => {
+    const model = known(on, name);
+    if (!model.went_paid) {
+      const why = 'is called as it is: it is not one that was free and costs money now.';
+      throw controlError('conflict', `${name} ${why}`);
+    }
+    delete model.went_paid;
+    on.changed();
+    return model;
+  },
+  refresh_catalog: () => {
+    const at = new Date().toISOString();
+    const source = (name: string, url: string) => ({ name, url, refreshed_at: at, error: null });
+    return {
+      shipped: '2026-08-18',
+      on: true,
+      sources: [
+        source('models.dev', 'https://models.dev/api.json'),
+        source('openrouter', 'https://openrouter.ai/api/v1/models'),
+      ],
+    };
+  },
   limits: () => limits(on),
   clear_cooldown: ({ name }) => clear(on, name),
   model_records: () => records(on),

@@ -48,6 +48,7 @@ export const SETTINGS: Settings = {
   route_on_hangup: 'cancel',
   keep_route_text: false,
   list_models: false,
+  catalog_refresh: true,
 };
 
 export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {

@@ -117,6 +117,8 @@ fn words(alert: &Alert, times: usize) -> Notice {
         (AlertKind::RecordingStopped, _) => "Recording stopped".to_owned(),
         (AlertKind::RecordsMoved, _) => "Damaged records were moved aside".to_owned(),
         (AlertKind::PortTaken, _) => format!("Port {subject} was taken"),
+        (AlertKind::WentPaid, _) => format!("{subject} costs money now"),
+        (AlertKind::Retiring, _) => format!("{subject} has failed for days"),
     };
     let page = match alert.kind {
         AlertKind::PanelFailed | AlertKind::FailedOver | AlertKind::TurnFailedOver => page::LIVE.to_owned(),
@@ -124,6 +126,7 @@ fn words(alert: &Alert, times: usize) -> Notice {
         AlertKind::RecordingStopped | AlertKind::RecordsMoved | AlertKind::PortTaken => {
             page::SETTINGS.to_owned()
         }
+        AlertKind::WentPaid | AlertKind::Retiring => page::MODELS.to_owned(),
     };
     let body = match (alert.kind, times) {
         (AlertKind::FailedOver, 0 | 1) => HANDED_OVER.to_owned(),
@@ -316,6 +319,8 @@ pub(crate) mod tests {
             notices.raise(&alert(AlertKind::RecordingStopped, "records"), 3),
             notices.raise(&alert(AlertKind::PortTaken, "8123"), 4),
             notices.raise(&alert(AlertKind::RecordsMoved, "records"), 5),
+            notices.raise(&alert(AlertKind::WentPaid, "alpha"), 6),
+            notices.raise(&alert(AlertKind::Retiring, "alpha"), 7),
         ];
         assert_eq!(
             summaries(said.into_iter().flatten()),
@@ -326,6 +331,8 @@ pub(crate) mod tests {
                 "Recording stopped",
                 "Port 8123 was taken",
                 "Damaged records were moved aside",
+                "alpha costs money now",
+                "alpha has failed for days",
             ]
         );
     }

@@ -10,6 +10,7 @@ use tauri::Url;
 /// Pages by their fragments, as `ui/src/state/route.ts` reads them.
 pub(crate) const VERDICTS: &str = "/verdicts";
 pub(crate) const LIVE: &str = "/live";
+pub(crate) const MODELS: &str = "/models";
 pub(crate) const SETTINGS: &str = "/settings";
 
 /// The page of the endpoint `name`.

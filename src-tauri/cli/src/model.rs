@@ -2,8 +2,8 @@
 
 use control::Remote;
 use control::dto::{
-    EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels, RetireModel,
-    SaveModel,
+    CatalogView, EndpointTest, ListedModel, ModelView, Name, Nothing, RegisterModel, RegisterModels,
+    RenameModel, RetireModel, SaveModel,
 };
 use serde_json::{Map, Value};
 
@@ -42,6 +42,12 @@ pub async fn model(at: &Reached, command: &Model, out: Out) -> Result<(), Failur
             list(&[remote.retire_model(retire).await?], out)
         }
         Model::Restore { alias } => list(&[remote.restore_model(Name { name: alias.clone() }).await?], out),
+        Model::Rename { alias, to } => {
+            let rename = RenameModel { alias: alias.clone(), to: to.clone() };
+            list(&[remote.rename_model(rename).await?], out)
+        }
+        Model::Refresh => refreshed(&remote.refresh_catalog(Nothing {}).await?, out),
+        Model::Allow { alias } => list(&[remote.allow_paid(Name { name: alias.clone() }).await?], out),
         Model::Rm { alias } => {
             remote.unregister_model(Name { name: alias.clone() }).await?;
             done(out, &format!("removed {alias}"))
@@ -117,6 +123,27 @@ pub fn listed(models: &[ListedModel], out: Out) -> Painted {
     table.text(out.paint)
 }
 
+/// When each list was fetched, or why it was not now. Refused where none could be.
+fn refreshed(catalog: &CatalogView, out: Out) -> Result<(), Failure> {
+    if out.json {
+        out.json(catalog)?;
+    } else {
+        let mut table = Table::new(&["list", "fetched", "from"]);
+        for source in &catalog.sources {
+            let fetched = match (&source.error, &source.refreshed_at) {
+                (Some(error), _) => (format!("not now: {error}"), Look::Bad),
+                (None, at) => (at.clone().unwrap_or_default(), Look::Plain),
+            };
+            table.row([(source.name.clone(), Look::Plain), fetched, (source.url.clone(), Look::Plain)]);
+        }
+        out.painted(&table.text(out.paint))?;
+    }
+    match catalog.sources.iter().all(|source| source.error.is_some()) {
+        true => Err(Failure::refused("no list of models could be fetched; what is known stays")),
+        false => Ok(()),
+    }
+}
+
 fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
     if out.json {
         return Ok(out.json(&models)?);
@@ -126,6 +153,7 @@ fn list(models: &[ModelView], out: Out) -> Result<(), Failure> {
         let ad_hoc = if model.ad_hoc { ", ad hoc" } else { "" };
         let known = match &model.retired {
             Some(retired) => (format!("retired {}: {}", retired.date(), retired.why), Look::Bad),
+            None if model.went_paid => ("costs money now, not called until allowed".to_owned(), Look::Bad),
             None => (fields::listed(&fields::of(&model.known)?), Look::Plain),
         };
         table.row([

@@ -36,6 +36,12 @@ commands! {
     /// From now on it is never called; its record and its seats in collections stay.
     retire_model(RetireModel) -> ModelView;
     restore_model(Name) -> ModelView;
+    /// Its record, its seats in collections and its conversations follow; the old name is given to no other model.
+    rename_model(RenameModel) -> ModelView;
+    /// Lets a model be called that was free and costs money now.
+    allow_paid(Name) -> ModelView;
+    /// Fetches the public lists of models now; one that fails says why.
+    refresh_catalog(Nothing) -> CatalogView;
     /// How every registered model stands, and what is on its record.
     model_records(Nothing) -> Vec<ModelRecord>;
     /// Rules and what is used of them, what providers say of quotas, and what is left alone for a while.

@@ -1,6 +1,7 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
 mod collections;
+mod lifecycle;
 mod limits;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use ts_rs::TS;
 
 pub use catalog::EndpointKind;
 
-pub use self::{collections::*, limits::*};
+pub use self::{collections::*, lifecycle::*, limits::*};
 pub use crate::{
     api::Api,
     sheet::{FactSource, FactTold, FactView, ModelSheet},
@@ -145,6 +146,10 @@ pub struct ModelView {
     pub options: serde_json::Map<String, serde_json::Value>,
     /// Since when and why it is never called.
     pub retired: Option<Retired>,
+    /// It was free and costs money now: it is not called until that is allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub went_paid: bool,
     pub practice: bool,
     pub collections: Vec<String>,
 }

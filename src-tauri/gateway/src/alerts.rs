@@ -1,6 +1,9 @@
 //! What the owner should know: raised once a cause, cleared when the cause is gone.
 
-use catalog::Endpoint;
+use std::collections::BTreeMap;
+
+use catalog::{Endpoint, Price};
+use plan::Failing;
 use store::MovedAside;
 use wire::{Class, UpstreamError};
 
@@ -8,7 +11,7 @@ use crate::{
     clock::{Clock, rfc3339},
     gateway::Gateway,
     live::Live,
-    panel::{Panel, in_brief},
+    panel::{Panel, class_word, in_brief},
     view::{Alert, AlertKind, FailedOverView, LiveEvent, Recording, TurnFailedOver},
 };
 
@@ -101,6 +104,50 @@ pub(crate) fn records_moved(gateway: &Gateway, moved: &MovedAside) {
         message.push_str(&format!(" The newest backup is {}.", backup.display()));
     }
     raise(gateway.live(), gateway.clock(), AlertKind::RecordsMoved, RECORDS, message);
+}
+
+/// Of these models, each with what it costs now, and of no others.
+pub(crate) fn went_paid(gateway: &Gateway, held: &[(String, Price)]) {
+    let messages = held.iter().map(|(alias, price)| {
+        let price = [("in", price.input), ("out", price.output)]
+            .into_iter()
+            .filter_map(|(way, dollars)| Some(format!("${} {way}", dollars?)))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let message = format!(
+            "{alias} was free and costs money now ({price} for a million tokens). It is not called until you allow \
+             it under Models."
+        );
+        (alias.clone(), message)
+    });
+    stand(gateway, AlertKind::WentPaid, messages.collect());
+}
+
+/// What is said of a model that has failed for days.
+pub(crate) fn retiring(alias: &str, failing: &Failing) -> String {
+    let since = rfc3339(failing.since_ms);
+    let said = wire::redact::shorten(&failing.words, 160);
+    let said = if said.is_empty() { class_word(failing.class).to_owned() } else { said };
+    format!(
+        "{alias} has failed on {} days and not answered once since {} ({said}). It is no longer picked by itself: \
+         retire it or change it under Models. An answer ends this.",
+        failing.days,
+        since.get(..10).unwrap_or_default(),
+    )
+}
+
+/// These alerts of a kind, by subject, and no others: what stands as it is keeps its time.
+pub(crate) fn stand(gateway: &Gateway, kind: AlertKind, messages: BTreeMap<String, String>) {
+    let standing = gateway.live().alerts().into_iter().filter(|alert| alert.kind == kind);
+    let standing: BTreeMap<String, String> = standing.map(|alert| (alert.subject, alert.message)).collect();
+    for subject in standing.keys().filter(|subject| !messages.contains_key(*subject)) {
+        gateway.live().clear(kind, subject);
+    }
+    for (subject, message) in messages {
+        if standing.get(&subject) != Some(&message) {
+            raise(gateway.live(), gateway.clock(), kind, &subject, message);
+        }
+    }
 }
 
 fn raise(live: &Live, clock: &Clock, kind: AlertKind, subject: &str, message: String) {

@@ -97,12 +97,18 @@ impl Gateway {
     /// Why a model cannot be picked at this moment.
     pub(crate) fn unavailable(&self, snapshot: &Snapshot, model: &Model, now_ms: i64) -> Option<Unavailable> {
         // A panel keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
-        let current = self.snapshot();
-        if current.roster.get(&model.alias).is_none_or(|it| it.model.retired.is_some()) {
+        if self.is_gone(&model.alias) {
             return Some(Unavailable::Gone);
+        }
+        let current = self.snapshot();
+        if current.has_gone_paid(current.called_now(&model.alias)) {
+            return Some(Unavailable::WentPaid);
         }
         if let Some(until_ms) = snapshot.roster.get(&model.alias).and_then(|it| self.cooling(it, now_ms)) {
             return Some(Unavailable::Cooling { until_ms });
+        }
+        if self.is_retiring(model) {
+            return Some(Unavailable::Retiring);
         }
         if self.known().is_unlisted(model, snapshot) {
             return Some(Unavailable::Unlisted);
@@ -144,13 +150,18 @@ impl Gateway {
     }
 }
 
-/// A rate limit, and not a server that is busy for a moment.
-pub(crate) fn is_limit(error: &UpstreamError) -> bool {
+/// A limit, or a server that says how long it is busy: it is not asked until then.
+fn is_limit(error: &UpstreamError) -> bool {
+    error.retry_after.is_some() || is_rate_limit(error)
+}
+
+/// A rate limit, and not a server that is busy.
+pub(crate) fn is_rate_limit(error: &UpstreamError) -> bool {
     let said = || {
         let said = error.message.to_lowercase();
         ["limit", "quota", "too many", "credit", "balance"].iter().any(|word| said.contains(word))
     };
-    error.retry_after.is_some() || error.status.map_or_else(said, |status| status == 429)
+    error.status.map_or_else(said, |status| status == 429)
 }
 
 /// How far the provider's words say a limit reaches.

@@ -3,11 +3,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model};
+use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model, ModelCatalog, Price};
 use plan::{Registered, Setup};
 use store::{FactsRow, Store, StoreError};
 
-use crate::{gateway::Gateway, upstream::ListedModel, view::LiveEvent};
+use crate::{
+    gateway::Gateway,
+    paid::{self, Paid, PaidChange},
+    refresh::Refreshed,
+    upstream::ListedModel,
+    view::LiveEvent,
+};
 
 const LISTING: &str = "listing";
 const LEARNED: &str = "learned";
@@ -32,10 +38,24 @@ pub(crate) struct Book {
     listings: HashMap<String, Listing>,
     /// The shipped catalog is a text: what was found in it, by base and served id.
     shipped: HashMap<Place, Facts>,
+    /// What the public lists said, and what was found in them.
+    pub(crate) refreshed: Refreshed,
+    fresh: HashMap<Place, Facts>,
+    /// Models that were free and cost money now.
+    pub(crate) paid: Paid,
+}
+
+/// What is to be written once something has changed.
+#[derive(Default)]
+pub(crate) struct ToKeep {
+    /// Endpoints that are elsewhere now.
+    pub gone: Vec<String>,
+    pub rows: Vec<FactsRow>,
+    pub paid: Vec<PaidChange>,
 }
 
 /// An endpoint's name and a served id.
-type Place = (String, String);
+pub(crate) type Place = (String, String);
 
 #[derive(Clone, Default)]
 struct Told {
@@ -57,7 +77,8 @@ struct Listing {
 impl Book {
     /// As it was kept. Blocks.
     pub(crate) fn load(store: &Store) -> Result<Book, StoreError> {
-        let mut book = Book::default();
+        let mut book =
+            Book { paid: Paid::load(store)?, refreshed: Refreshed::load(store)?, ..Book::default() };
         for FactsRow { endpoint, served, source, body, at_ms } in store.facts()? {
             let facts = match serde_json::from_str(&body) {
                 Ok(facts) => facts,
@@ -95,6 +116,7 @@ impl Book {
         let told = self.told.get(&place(model)).cloned().unwrap_or_default();
         let told = vec![
             (FactSource::Snapshot, known.snapshot, None),
+            (FactSource::Refresh, known.refresh, self.refreshed.at_ms()),
             (FactSource::Listing, known.listing, Some(told.listing.at_ms)),
             (FactSource::Learned, known.learned, Some(told.learned.at_ms)),
             (FactSource::Owner, model.facts.clone(), None),
@@ -108,9 +130,14 @@ impl Book {
             let at = (endpoint.base.clone(), model.served.clone());
             self.shipped.entry(at).or_insert_with(|| catalog::snapshot(endpoint, &model.served)).clone()
         });
+        let refresh = endpoint.map(|endpoint| {
+            let at = (endpoint.base.clone(), model.served.clone());
+            let find = || self.refreshed.facts(endpoint, &model.served);
+            self.fresh.entry(at).or_insert_with(find).clone()
+        });
         KnownFacts {
             snapshot: snapshot.unwrap_or_default(),
-            refresh: Facts::default(),
+            refresh: refresh.unwrap_or_default(),
             listing: listing.facts,
             learned: learned.facts,
         }
@@ -120,25 +147,57 @@ impl Book {
     pub(crate) fn listed(
         &mut self,
         setup: &Setup,
-        endpoint: &str,
+        endpoint: &Endpoint,
         models: &[ListedModel],
         at_ms: i64,
-    ) -> (Vec<FactsRow>, bool) {
+    ) -> (ToKeep, bool) {
         let facts = models.iter().map(|model| (model.served.clone(), model.facts.clone())).collect();
-        self.listings.insert(endpoint.to_owned(), Listing { facts, at_ms });
-        let here = setup.models.iter().filter(|model| model.endpoint == endpoint);
+        self.listings.insert(endpoint.name.clone(), Listing { facts, at_ms });
         let mut changed = false;
-        let rows = here.filter_map(|model| {
-            let (row, is_new) = self.take_listed(model)?;
+        let mut keep = ToKeep::default();
+        for model in setup.models.iter().filter(|model| model.endpoint == endpoint.name) {
+            let before = self.price_told(Some(endpoint), model);
+            let Some((row, is_new)) = self.take_listed(model) else { continue };
             changed |= is_new;
-            Some(row)
-        });
-        (rows.collect(), changed)
+            keep.rows.push(row);
+            let now = self.price_told(Some(endpoint), model);
+            keep.paid.extend(self.paid.told(model, before.as_ref(), now.as_ref(), at_ms));
+        }
+        (keep, changed)
+    }
+
+    /// Takes a public list in: what is to be kept of it beside, and whether anything has changed.
+    pub(crate) fn refreshed(
+        &mut self,
+        setup: &Setup,
+        source: &'static str,
+        catalog: ModelCatalog,
+        at_ms: i64,
+    ) -> (ToKeep, bool) {
+        let endpoint = |model: &Model| setup.endpoints.iter().find(|it| it.name == model.endpoint);
+        let told = |book: &mut Book| -> Vec<KnownFacts> {
+            setup.models.iter().map(|model| book.known(endpoint(model), model)).collect()
+        };
+        let before = told(self);
+        self.refreshed.take(source, catalog, at_ms);
+        self.fresh.clear();
+        let now = told(self);
+        let mut keep = ToKeep::default();
+        let price = |known: &KnownFacts| catalog::effective(known, &Facts::default()).0.price;
+        for ((model, before), now) in setup.models.iter().zip(&before).zip(&now) {
+            keep.paid.extend(self.paid.told(model, price(before).as_ref(), price(now).as_ref(), at_ms));
+        }
+        (keep, before != now)
+    }
+
+    /// What a model costs by the word of others than the owner.
+    fn price_told(&mut self, endpoint: Option<&Endpoint>, model: &Model) -> Option<Price> {
+        catalog::effective(&self.known(endpoint, model), &Facts::default()).0.price
     }
 
     /// What goes and what is to be kept when the set-up changes: an endpoint that is elsewhere now serves other models,
     /// and a model that is new is what its endpoint's list said of it.
-    pub(crate) fn changed(&mut self, before: &Setup, after: &Setup) -> (Vec<String>, Vec<FactsRow>) {
+    pub(crate) fn changed(&mut self, before: &Setup, after: &Setup) -> ToKeep {
         let stays = |old: &&Endpoint| {
             after
                 .endpoints
@@ -152,7 +211,9 @@ impl Book {
         let known: HashSet<Place> = before.models.iter().map(place).collect();
         let new = after.models.iter().filter(|model| !known.contains(&place(model)));
         let rows = new.filter_map(|model| self.take_listed(model).map(|(row, _)| row)).collect();
-        (gone, rows)
+        let models: HashSet<Place> = after.models.iter().map(place).collect();
+        let paid = self.paid.retain(|place| models.contains(place) && !gone.contains(&place.0));
+        ToKeep { gone, rows, paid }
     }
 
     fn take_listed(&mut self, model: &Model) -> Option<(FactsRow, bool)> {
@@ -178,7 +239,7 @@ impl Book {
     }
 }
 
-fn place(model: &Model) -> Place {
+pub(crate) fn place(model: &Model) -> Place {
     (model.endpoint.clone(), model.served.clone())
 }
 
@@ -194,7 +255,8 @@ fn row(model: &Model, source: &str, said: &Said) -> FactsRow {
 }
 
 /// Lets go in the store of what is said of an endpoint that is elsewhere now, and keeps what is new.
-pub(crate) async fn keep(store: &Store, gone: Vec<String>, rows: Vec<FactsRow>) -> Result<(), StoreError> {
+pub(crate) async fn keep(store: &Store, ToKeep { gone, rows, paid }: ToKeep) -> Result<(), StoreError> {
+    paid::keep(store, paid).await?;
     for endpoint in gone {
         store.forget_facts(endpoint.clone(), LISTING.to_owned()).await?;
         store.forget_facts(endpoint, LEARNED.to_owned()).await?;

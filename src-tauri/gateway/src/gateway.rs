@@ -20,14 +20,16 @@ use crate::{
     clock::Clock,
     data_dir::{LockError, Owner, OwnerLock},
     evidence::Known,
+    health::Failing,
     keys,
+    learned::Learned,
     limits::Limits,
     live::{Events, Live},
     origins::Origins,
     practice, records,
     setup::{ChangeError, SetupState, Snapshot},
     told::Told,
-    turn::{Conversations, Learned},
+    turn::Conversations,
     upkeep,
     upstream::{EndpointTest, Pooled, Transport, Upstream, list_models},
     view::{LiveEvent, Recording},
@@ -80,6 +82,7 @@ struct Inner {
     known: Known,
     conversations: Conversations,
     learned: Learned,
+    failing: Failing,
     limits: Limits,
     told: Told,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
@@ -105,8 +108,17 @@ impl Gateway {
         let dir = data_dir.clone();
         let now = clock.clone();
         let opened = tokio::task::spawn_blocking(move || open_folder(&dir, now)).await;
-        let (lock, Opened { store, moved_aside, .. }, setup, known, conversations, limits, told) =
-            opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
+        let (
+            lock,
+            Opened { store, moved_aside, .. },
+            setup,
+            known,
+            conversations,
+            learned,
+            failing,
+            limits,
+            told,
+        ) = opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
         let owner = Owner { pid: std::process::id(), program: program.clone(), url: String::new() };
         lock.announce(&owner).map_err(|source| folder_error(&data_dir, source))?;
         let transport = Arc::new(Pooled::new().map_err(|error| OpenError::Client(error.to_string()))?);
@@ -119,7 +131,8 @@ impl Gateway {
                 setup,
                 known,
                 conversations,
-                learned: Learned::default(),
+                learned,
+                failing,
                 limits,
                 told,
                 store,
@@ -139,6 +152,8 @@ impl Gateway {
         gateway.watch_recording();
         gateway.open_vault();
         upkeep::begin(&gateway);
+        gateway.tell_paid();
+        gateway.tell_retiring();
         if let Some(moved) = &moved_aside {
             alerts::records_moved(&gateway, moved);
         }
@@ -200,6 +215,9 @@ impl Gateway {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
         self.reload_limits(&before).await;
+        self.forget_learned(&before.setup, &self.snapshot().setup);
+        self.forgive(&before.setup, &self.snapshot().setup);
+        self.tell_paid();
         self.reload_keys().await;
         Ok(outcome)
     }
@@ -223,6 +241,7 @@ impl Gateway {
         if test.ok {
             self.known().listed(&endpoint.name, test.models.iter().map(|model| model.served.clone()));
             if self.inner.setup.listed(endpoint, &test.models, self.clock().now_ms()).await {
+                self.tell_paid();
                 self.inner.live.publish(LiveEvent::SetupChanged {});
             }
         }
@@ -301,6 +320,10 @@ impl Gateway {
         &self.inner.learned
     }
 
+    pub(crate) fn failing(&self) -> &Failing {
+        &self.inner.failing
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.inner.limits
     }
@@ -351,7 +374,7 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Limits, Told);
+type Folder = (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Failing, Limits, Told);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -367,7 +390,9 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
-    Ok((lock, opened, setup, known, conversations, limits, told))
+    let learned = Learned::load(&opened.store)?;
+    let failing = Failing::load(&opened.store, now_ms)?;
+    Ok((lock, opened, setup, known, conversations, learned, failing, limits, told))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

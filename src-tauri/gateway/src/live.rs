@@ -82,6 +82,27 @@ impl Live {
         inner.send(LiveEvent::SeatFailedOver { panel: panel.to_owned(), failed_over });
     }
 
+    /// A model has a new alias: what is shown of it goes on under that.
+    pub(crate) fn renamed(&self, from: &str, to: &str) {
+        let mut inner = self.lock();
+        let mut events = Vec::new();
+        for panel in &mut inner.panels {
+            for seat in panel.seats.iter_mut().filter(|seat| seat.alias == from) {
+                to.clone_into(&mut seat.alias);
+                events.push(LiveEvent::SeatChanged { panel: panel.id.clone(), seat: seat.clone() });
+            }
+        }
+        for conversation in &mut inner.conversations {
+            let of_calls = conversation.calls.iter_mut().map(|call| &mut call.alias);
+            let mut all = of_calls.chain([&mut conversation.alias]).filter(|alias| *alias == from).peekable();
+            if all.peek().is_some() {
+                all.for_each(|alias| to.clone_into(alias));
+                events.push(LiveEvent::ConversationChanged { conversation: Box::new(conversation.clone()) });
+            }
+        }
+        events.into_iter().for_each(|event| inner.send(event));
+    }
+
     /// Appends to a seat's answer. `at` is the UTF-16 length of what came before.
     pub(crate) fn delta(&self, panel: &str, call: &str, at: u32, text: &str) {
         let mut inner = self.lock();

@@ -28,6 +28,7 @@ pub(crate) enum Purpose {
 }
 
 /// A call that is about to be sent.
+#[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub snapshot: &'a Arc<Snapshot>,
     pub it: &'a Registered,
@@ -169,6 +170,7 @@ impl Metered {
         if let Some(endpoint) = self.snapshot.endpoint(&it.model.endpoint) {
             alerts::after_call(&self.gateway, endpoint, error);
         }
+        self.gateway.note_health(it, error, answered);
         if error.is_some() || answered {
             self.gateway.note_limits(it, error);
         }
@@ -210,7 +212,7 @@ impl Metered {
         let usage = &ended.usage;
         LedgerRow {
             at_ms: self.at_ms,
-            alias: self.alias.clone(),
+            alias: self.gateway.called_now(&self.alias),
             endpoint: of(|it| &it.model.endpoint),
             connection: of(|it| &it.connection),
             served: of(|it| &it.model.served),

@@ -179,7 +179,7 @@ mod tests {
             id: id.to_owned(),
             name: "f".to_owned(),
             namespace: None,
-            arguments: "{}".to_owned(),
+            arguments: "{}".into(),
             kind: CallKind::Function,
             signature: None,
         })

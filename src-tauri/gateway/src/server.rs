@@ -20,6 +20,7 @@ use hyper_util::{
     server::{conn::auto, graceful::GracefulShutdown},
 };
 use tokio::{net::TcpListener, sync::Semaphore, time::Instant};
+use tokio_util::sync::CancellationToken;
 use wire::{ApiError, Kind, Origin};
 
 use crate::{
@@ -45,8 +46,10 @@ const HEAD_READ: usize = 4 * guard::HEAD_CAP;
 const QUIET: Duration = Duration::from_secs(75);
 /// What streams get to finish at shutdown.
 const DRAIN: Duration = Duration::from_secs(10);
-/// What cancelled panels get to write down how they ended.
+/// What panels and turns that are cut off get to tell their callers, and to write down how they ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Of these, what a connection gets whose caller does not read.
+const UNREAD: Duration = Duration::from_millis(1_500);
 /// Ports tried after the wanted one.
 const NEXT_PORTS: u16 = 50;
 
@@ -104,8 +107,11 @@ impl Serving {
             tracing::warn!("some requests did not finish within {} s and were cut off", DRAIN.as_secs());
         }
         gateway.closing().cancel();
-        // Cancelled panels still write down how they ended.
-        let _ = tokio::time::timeout(LAST_WORDS, gateway.panel_tasks().wait()).await;
+        let last_words = async {
+            gateway.tasks().wait().await;
+            gateway.panel_tasks().wait().await;
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
         let store = gateway.store().clone();
         let _ = tokio::task::spawn_blocking(move || store.close()).await;
     }
@@ -182,6 +188,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
         let _ = socket.set_nodelay(true);
         let tasks = site.gateway.tasks().clone();
         let unlisten = site.gateway.unlisten().clone();
+        let closing = site.gateway.closing().clone();
         let site = site.clone();
         let activity = Arc::new(Activity::default());
         let quiet = quiet_for_too_long(activity.clone());
@@ -197,6 +204,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
                 // A caller that hangs up or breaks the protocol is no fault of ours.
                 _ = watched => {}
                 () = quiet => {}
+                () = cut_off(closing) => {}
             }
             tokio::select! {
                 () = linger(&socket) => {}
@@ -206,6 +214,12 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// Ends when the gateway has closed for long enough to tell a caller so.
+async fn cut_off(closing: CancellationToken) {
+    closing.cancelled().await;
+    tokio::time::sleep(UNREAD).await;
 }
 
 /// What happens on one connection.

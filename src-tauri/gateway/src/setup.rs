@@ -1,18 +1,22 @@
 //! The owner's set-up: an immutable snapshot that requests read, and the one way to change it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, MutexGuard, PoisonError},
 };
 
 use arc_swap::ArcSwap;
-use catalog::{Endpoint, Model};
+use catalog::{Endpoint, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
-use store::{AuditEntry, FactsRow, SetupChange, SetupItem, Store, StoreError};
+use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::{
-    facts::{self, Book, ModelFacts},
+    evidence::Known,
+    facts::{self, Book, ModelFacts, ToKeep},
+    names::Names,
+    paid::{self, Paid, PaidChange},
+    refresh::Refreshed,
     upstream::ListedModel,
 };
 
@@ -22,16 +26,21 @@ pub struct Snapshot {
     pub setup: Setup,
     /// What seating reads of it, with the facts that are in effect.
     pub(crate) roster: Roster,
+    pub(crate) names: Arc<Names>,
+    /// Aliases of models that were free, cost money now, and may not be called for it.
+    paid_now: HashSet<String>,
     endpoints: HashMap<String, usize>,
     collections: HashMap<String, usize>,
 }
 
 impl Snapshot {
-    fn new(setup: Setup, book: &mut Book) -> Snapshot {
+    fn new(setup: Setup, names: Arc<Names>, book: &mut Book) -> Snapshot {
         let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
         let collections = index(setup.collections.iter().map(|collection| &collection.name));
         let roster = Roster::new(&book.in_effect(&setup));
-        Snapshot { setup, roster, endpoints, collections }
+        let held = setup.models.iter().filter(|model| book.paid.held(model).is_some());
+        let paid_now = held.map(|model| model.alias.clone()).collect();
+        Snapshot { setup, roster, names, paid_now, endpoints, collections }
     }
 
     pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
@@ -45,6 +54,11 @@ impl Snapshot {
 
     pub fn collection(&self, name: &str) -> Option<&Collection> {
         self.collections.get(name).map(|at| &self.setup.collections[*at])
+    }
+
+    /// Whether a model was free, costs money now, and may not be called for it.
+    pub fn has_gone_paid(&self, alias: &str) -> bool {
+        self.paid_now.contains(alias)
     }
 
     /// Whether a model is served by the practice endpoint.
@@ -85,8 +99,9 @@ impl SetupState {
     pub(crate) fn load(store: Store) -> Result<SetupState, StoreError> {
         let setup = from_items(store.setup_items()?);
         let mut book = Book::load(&store)?;
+        let names = Arc::new(Names::load(&store)?);
         Ok(SetupState {
-            snapshot: ArcSwap::from_pointee(Snapshot::new(setup, &mut book)),
+            snapshot: ArcSwap::from_pointee(Snapshot::new(setup, names, &mut book)),
             changing: Mutex::new(()),
             book: std::sync::Mutex::new(book),
             store,
@@ -111,11 +126,56 @@ impl SetupState {
         let (changes, audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
             self.store.change_setup(changes, audit).await?;
-            let (gone, rows) = self.book().changed(&before.setup, &after);
-            self.snapshot.store(Arc::new(Snapshot::new(after, &mut self.book())));
-            self.keep(gone, rows).await;
+            let keep = self.book().changed(&before.setup, &after);
+            self.show(after, before.names.clone());
+            self.keep(keep).await;
         }
         Ok(outcome)
+    }
+
+    /// Gives a model another alias, with all that is recorded of it, in one transaction. `edit` makes the set-up of it,
+    /// or refuses.
+    pub(crate) async fn rename<E>(
+        &self,
+        actor: &str,
+        (from, to): (&str, &str),
+        known: &Known,
+        edit: impl FnOnce(&Snapshot, &mut Setup) -> Result<(), E>,
+    ) -> Result<(), ChangeError<E>> {
+        let _serial = self.changing.lock().await;
+        let before = self.snapshot();
+        let mut after = before.setup.clone();
+        edit(&before, &mut after).map_err(ChangeError::Refused)?;
+        let (kind, from, to) = (MODEL.to_owned(), from.to_owned(), to.to_owned());
+        let (mut changes, mut audit) = difference(&before.setup, &after, actor);
+        // It is not removed, and no other is added.
+        let removed = SetupChange::Remove { kind: kind.clone(), name: from.clone() };
+        changes.retain(|change| *change != removed);
+        let moved = [
+            SetupChange::Rename { kind, from: from.clone(), to: to.clone() },
+            SetupChange::MoveRecord { from: from.clone(), to: to.clone() },
+        ];
+        changes.splice(0..0, moved);
+        let subject = |alias: &str| format!("{MODEL} {alias}");
+        audit.retain(|entry| entry.subject != subject(&from) && entry.subject != subject(&to));
+        audit.push(AuditEntry {
+            actor: actor.to_owned(),
+            action: "renamed".to_owned(),
+            subject: subject(&from),
+            detail: to.clone(),
+        });
+        self.store.change_setup(changes, audit).await?;
+        let names = Arc::new(before.names.renamed(&from, &to));
+        // In one step for whoever tells of a model's work: under its old name before, under its new one after.
+        let mut evidence = known.evidence();
+        evidence.rename(&from, &to);
+        self.show(after, names);
+        drop(evidence);
+        Ok(())
+    }
+
+    fn show(&self, setup: Setup, names: Arc<Names>) {
+        self.snapshot.store(Arc::new(Snapshot::new(setup, names, &mut self.book())));
     }
 
     /// Takes in what an endpoint lists; whether any registered model's facts have changed.
@@ -127,12 +187,28 @@ impl SetupState {
         if !now.endpoint(&endpoint.name).is_some_and(is_it) {
             return false;
         }
-        let (rows, changed) = self.book().listed(&now.setup, &endpoint.name, models, at_ms);
+        let (keep, changed) = self.book().listed(&now.setup, endpoint, models, at_ms);
         if changed {
-            self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
+            self.show(now.setup.clone(), now.names.clone());
         }
-        self.keep(Vec::new(), rows).await;
+        self.keep(keep).await;
         changed
+    }
+
+    /// Takes a public list of models in; whether any registered model's facts have changed.
+    pub(crate) async fn refreshed(&self, source: &'static str, catalog: ModelCatalog, at_ms: i64) -> bool {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let (keep, changed) = self.book().refreshed(&now.setup, source, catalog, at_ms);
+        if changed {
+            self.show(now.setup.clone(), now.names.clone());
+        }
+        self.keep(keep).await;
+        changed
+    }
+
+    pub(crate) fn refreshed_at(&self, at: impl FnOnce(&Refreshed) -> Option<i64>) -> Option<i64> {
+        at(&self.book().refreshed)
     }
 
     /// A context window that a call to the model has met; whether it is news.
@@ -142,9 +218,31 @@ impl SetupState {
         let is_it = |known: &&Model| (&known.endpoint, &known.served) == (&model.endpoint, &model.served);
         let Some(model) = now.setup.models.iter().find(is_it) else { return false };
         let Some(row) = self.book().met_window(model, window, at_ms) else { return false };
-        self.snapshot.store(Arc::new(Snapshot::new(now.setup.clone(), &mut self.book())));
-        self.keep(Vec::new(), vec![row]).await;
+        self.show(now.setup.clone(), now.names.clone());
+        self.keep(ToKeep { rows: vec![row], ..ToKeep::default() }).await;
         true
+    }
+
+    /// Models that cost money now and may not, and what they cost.
+    pub(crate) fn paid_now(&self) -> Vec<(String, Price)> {
+        let (now, book) = (self.snapshot(), self.book());
+        let held = now.setup.models.iter().filter(|model| model.retired.is_none());
+        held.filter_map(|model| Some((model.alias.clone(), book.paid.held(model)?.clone()))).collect()
+    }
+
+    /// Lets a model be called for money; `allow` refuses what needs none. It is in effect once it is on disk.
+    pub(crate) async fn allow_paid<E>(
+        &self,
+        alias: &str,
+        allow: impl FnOnce(&mut Paid, Option<&Model>) -> Result<PaidChange, E>,
+    ) -> Result<(), ChangeError<E>> {
+        let _serial = self.changing.lock().await;
+        let now = self.snapshot();
+        let model = now.setup.models.iter().find(|model| model.alias == alias);
+        let change = allow(&mut self.book().paid, model).map_err(ChangeError::Refused)?;
+        paid::keep(&self.store, vec![change]).await?;
+        self.show(now.setup.clone(), now.names.clone());
+        Ok(())
     }
 
     /// What is known of a registered model, and who says so.
@@ -159,8 +257,8 @@ impl SetupState {
     }
 
     /// In effect it is already; unkept, it is found out again.
-    async fn keep(&self, gone: Vec<String>, rows: Vec<FactsRow>) {
-        if let Err(error) = facts::keep(&self.store, gone, rows).await {
+    async fn keep(&self, keep: ToKeep) {
+        if let Err(error) = facts::keep(&self.store, keep).await {
             tracing::warn!(%error, "what is known of models could not be kept");
         }
     }
@@ -218,7 +316,7 @@ fn difference(before: &Setup, after: &Setup, actor: &str) -> (Vec<SetupChange>, 
     let key = |item: &SetupItem| (item.kind.clone(), item.name.clone());
     let old: HashMap<_, _> = to_items(before).into_iter().map(|item| (key(&item), item.body)).collect();
     let new = to_items(after);
-    let kept: std::collections::HashSet<_> = new.iter().map(key).collect();
+    let kept: HashSet<_> = new.iter().map(key).collect();
     let mut changes = Vec::new();
     let mut audit = Vec::new();
     let mut note = |action: &str, kind: &str, name: &str, detail: &str| {

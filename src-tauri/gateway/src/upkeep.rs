@@ -1,4 +1,5 @@
-//! What is done once a day, beside the requests: a backup, old texts and responses let go, endpoints listed.
+//! What is done once a day, beside the requests: a backup, old texts and responses let go, endpoints listed,
+//! the catalog of models fetched.
 
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ pub(crate) fn begin(gateway: &Gateway) {
                 () = tokio::time::sleep(wait) => {
                     daily(&gateway).await;
                     list_endpoints(&gateway).await;
+                    if gateway.snapshot().setup.settings.catalog_refresh {
+                        gateway.refresh_catalog().await;
+                    }
                 }
                 () = gateway.stopping().cancelled() => return,
             }

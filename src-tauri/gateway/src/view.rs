@@ -2,6 +2,7 @@
 
 mod limits;
 mod records;
+mod refresh;
 mod turns;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ pub use limits::{
     BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
 };
 pub use records::{ModelRecord, ModelState};
+pub use refresh::{CatalogSource, CatalogView};
 pub use turns::{
     CandidateView, ConversationView, RoutedCall, TurnFailedOver, TurnStatus, TurnView, WhyThisModel,
 };
@@ -257,6 +259,10 @@ pub enum AlertKind {
     RecordsMoved,
     /// The wanted port was taken; another is used.
     PortTaken,
+    /// A model that was free costs money now, and is not called until its owner allows it. Its subject is the alias.
+    WentPaid,
+    /// A model has failed for days in a way that waiting does not mend. Its subject is the alias.
+    Retiring,
 }
 
 /// What happens, as it happens. The first event of every subscription is `snapshot`, so a listener needs no

@@ -46,6 +46,7 @@ pub struct NamedSettings {
     pub route_on_hangup: Option<OnHangup>,
     pub keep_route_text: Option<bool>,
     pub list_models: Option<bool>,
+    pub catalog_refresh: Option<bool>,
 }
 
 /// Reads a set-up file. Every section but `version` may be absent.
@@ -83,6 +84,7 @@ impl NamedSettings {
             route_on_hangup: self.route_on_hangup.unwrap_or(current.route_on_hangup),
             keep_route_text: self.keep_route_text.unwrap_or(current.keep_route_text),
             list_models: self.list_models.unwrap_or(current.list_models),
+            catalog_refresh: self.catalog_refresh.unwrap_or(current.catalog_refresh),
         }
     }
 }

@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 
 use crate::{
     Registered, Seat, SeatKind, SeatingInput, Shape, Skipped, Unavailable, primary_and_second,
-    router::GONE,
+    router::{GONE, WENT_PAID},
     seating::{does_not_fit, too_small},
 };
 
@@ -101,8 +101,11 @@ fn callable<'a>(input: &SeatingInput<'a>, alias: &str) -> Result<&'a Registered,
         return Err("no model of this alias is registered".to_owned());
     };
     match &it.model.retired {
-        None if (input.unavailable)(&it.model) == Some(Unavailable::Gone) => Err(GONE.to_owned()),
-        None => Ok(it),
+        None => match (input.unavailable)(&it.model) {
+            Some(Unavailable::Gone) => Err(GONE.to_owned()),
+            Some(Unavailable::WentPaid) => Err(WENT_PAID.to_owned()),
+            _ => Ok(it),
+        },
         Some(retired) => Err(format!("retired on {}: {}", retired.date(), retired.why)),
     }
 }

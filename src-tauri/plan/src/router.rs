@@ -13,6 +13,10 @@ use crate::{
 /// What is said of [`Unavailable::Gone`].
 pub(crate) const GONE: &str = "retired or removed since the panel began";
 
+/// What is said of [`Unavailable::WentPaid`].
+pub(crate) const WENT_PAID: &str =
+    "it was free and costs money now; allow that under Models (bench model allow), or take it off";
+
 /// Why a registered model is not a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotCandidate {
@@ -266,6 +270,9 @@ impl NotCandidate {
             NotCandidate::NothingToSee => "its role is vision and the request holds no image",
             NotCandidate::Window => "its window is too small for the prompt",
             NotCandidate::Unavailable(Unavailable::Gone) => GONE,
+            NotCandidate::Unavailable(Unavailable::WentPaid) => {
+                "free before, and costs money now (an alert says)"
+            }
             NotCandidate::Unavailable(Unavailable::Cooling { .. }) => "cooling down after a rate limit",
             NotCandidate::Unavailable(Unavailable::Retiring) => "failing for days (an alert says how)",
             NotCandidate::Unavailable(Unavailable::Unlisted) => "no longer listed by its endpoint",

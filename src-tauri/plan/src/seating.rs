@@ -35,11 +35,13 @@ pub struct SeatingInput<'a> {
 }
 
 /// Why a model is not picked at this moment, though it could be at another. A member or a nominee sits
-/// whatever the moment.
+/// whatever the moment, but for one that costs money now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unavailable {
     /// Retired or removed since the panel began; it merges no more either.
     Gone,
+    /// It was free and costs money now, and its owner has not allowed that. Nobody asks it.
+    WentPaid,
     Cooling {
         until_ms: i64,
     },

@@ -55,6 +55,8 @@ pub struct Settings {
     pub keep_route_text: bool,
     /// Model lists hold each model beside the collections, as `bench/model/<alias>`.
     pub list_models: bool,
+    /// Once a day two public lists of models are fetched, for their windows, abilities and prices.
+    pub catalog_refresh: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
@@ -141,6 +143,7 @@ impl Default for Settings {
             route_on_hangup: OnHangup::Cancel,
             keep_route_text: false,
             list_models: false,
+            catalog_refresh: true,
         }
     }
 }

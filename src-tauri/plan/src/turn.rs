@@ -7,7 +7,7 @@ use wire::Kind;
 
 use crate::{
     Record, Registered, SeatingError, SeatingInput, Shape, Skipped, Unavailable,
-    router::{GONE, standing, why_stalest},
+    router::{GONE, WENT_PAID, standing, why_stalest},
     seating::{does_not_fit, too_small, unfit},
 };
 
@@ -194,6 +194,7 @@ fn may_take(input: &TurnInput<'_>, it: &Registered) -> Result<Option<Unavailable
     }
     match (seating.unavailable)(model) {
         Some(Unavailable::Gone) => Err(Out::setup(GONE.to_owned())),
+        Some(Unavailable::WentPaid) => Err(Out::setup(WENT_PAID.to_owned())),
         Some(Unavailable::NoKey) => Err(Out::setup(format!(
             "its endpoint {} has no key that is taken; set it in Endpoints",
             model.endpoint
@@ -217,6 +218,7 @@ fn rests(why: Unavailable, now_ms: i64) -> String {
         Unavailable::ProbeFailed => "without an answer to its last probe".to_owned(),
         Unavailable::OverLimit => "at a limit of its endpoint".to_owned(),
         Unavailable::Gone => GONE.to_owned(),
+        Unavailable::WentPaid => WENT_PAID.to_owned(),
         Unavailable::NoKey => "without a key".to_owned(),
     }
 }

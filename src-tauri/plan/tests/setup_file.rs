@@ -358,7 +358,7 @@ fn what_route_mode_is_told_goes_out_and_comes_back() {
     let mut file = example();
     file["settings"] = json!({
         "rotate": 0.5, "conversation_minutes": 90, "show_reasoning_early": true, "route_on_hangup": "finish",
-        "keep_route_text": true, "list_models": true
+        "keep_route_text": true, "list_models": true, "catalog_refresh": false
     });
     file["collections"][0]["reply"] = json!("route");
     file["collections"][0]["shadow"] = json!(2);
@@ -372,6 +372,7 @@ fn what_route_mode_is_told_goes_out_and_comes_back() {
         route_on_hangup: OnHangup::Finish,
         keep_route_text: true,
         list_models: true,
+        catalog_refresh: false,
         ..Settings::default()
     };
     assert_eq!(setup.settings, wanted);

@@ -135,7 +135,8 @@ fn read(file: &File) -> io::Result<Vec<TurnRow>> {
     Ok(rows)
 }
 
-fn take_in(connection: &mut Connection, rows: &[TurnRow]) -> Result<(), Fault> {
+/// Gives the database the turns that it does not have.
+pub(crate) fn take_in(connection: &mut Connection, rows: &[TurnRow]) -> Result<(), Fault> {
     if rows.is_empty() {
         return Ok(());
     }

@@ -11,6 +11,8 @@ use jiff::Timestamp;
 pub(crate) const RECORDS: &str = "records.sqlite3";
 /// Turns that the records are about to take in.
 pub(crate) const AHEAD: &str = "records.ahead";
+/// Turns that are on their way.
+pub(crate) const BEGUN: &str = "records.begun";
 pub(crate) const LOCK: &str = "records.lock";
 pub(crate) const BACKUPS: &str = "backups";
 

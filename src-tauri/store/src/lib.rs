@@ -16,6 +16,7 @@
 mod ack;
 mod ahead;
 mod backup;
+mod begun;
 mod damage;
 mod error;
 mod files;
@@ -32,6 +33,7 @@ mod writer;
 pub use crate::{
     ack::Ack,
     backup::restore,
+    begun::BegunTurn,
     error::StoreError,
     migrate::SCHEMA_VERSION,
     open::{MovedAside, Now, OpenOptions},

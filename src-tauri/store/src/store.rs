@@ -27,6 +27,7 @@ use crate::{
     VerdictOutcome,
     ahead::Ahead,
     backup,
+    begun::Begun,
     error::Fault,
     files::RECORDS,
     job::{Slices, Waits, Write},
@@ -58,6 +59,7 @@ struct Inner {
     now: Now,
     queue: Arc<Queue>,
     ahead: Arc<Ahead>,
+    begun: Arc<Begun>,
     listeners: Arc<Listeners>,
     readers: Readers,
     threads: Mutex<Threads>,
@@ -96,7 +98,9 @@ impl Store {
         let mut ready = open::open(&folder, now(), TABLES)?;
         let ahead =
             Ahead::open(&folder, &mut ready.connection).map_err(|error| StoreError::io(&folder, error))?;
-        let ahead = Arc::new(ahead);
+        let begun = Begun::open(&folder, &mut ready.connection, ahead.is_ahead())
+            .map_err(|error| StoreError::io(&folder, error))?;
+        let (ahead, begun) = (Arc::new(ahead), Arc::new(begun));
         let queue = Arc::new(Queue::default());
         queue.limit_pages(max_pages);
         let listeners = Arc::new(Listeners::default());
@@ -113,6 +117,7 @@ impl Store {
             now,
             queue,
             ahead,
+            begun,
             listeners,
             readers,
             threads: Mutex::new(threads),
@@ -440,6 +445,7 @@ impl Inner {
         if let Some(writer) = threads.writer.take() {
             join(writer);
             self.ahead.close();
+            self.begun.close();
         }
         threads.lock = None;
     }

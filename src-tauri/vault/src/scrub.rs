@@ -1,4 +1,8 @@
-use std::sync::{PoisonError, RwLock};
+use std::{
+    cmp::Reverse,
+    ops::Range,
+    sync::{PoisonError, RwLock},
+};
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -6,74 +10,117 @@ const MASK: &str = "••••";
 /// Shorter keys are words (`ollama`, `none`): they are masked only where they stand alone.
 const SHORTEST_ANYWHERE: usize = 8;
 
+/// How often a text may be spelled in another: JSON in JSON in a URL.
+const DEEPEST: usize = 3;
+
 /// Every key this process has known, old ones included: a provider may repeat one that was replaced.
 #[derive(Default)]
 pub(crate) struct Scrubber {
-    /// The longest first, so that a key inside another leaves no rest.
     known: RwLock<Vec<SecretString>>,
 }
 
 impl Scrubber {
     pub(crate) fn learn(&self, key: &SecretString) {
-        for spelling in spellings(key) {
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            if !known.iter().any(|known| known.expose_secret() == spelling.expose_secret()) {
-                let length = spelling.expose_secret().len();
-                let at = known.partition_point(|known| known.expose_secret().len() >= length);
-                known.insert(at, spelling);
-            }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |key: &str| known.iter().any(|known| known.expose_secret() == key);
+        if !key.expose_secret().is_empty() && !is_known(key.expose_secret()) {
+            known.push(key.clone());
         }
     }
 
+    /// The text with every key masked, however JSON or a URL spells it.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut text = text.to_owned();
-        for key in known.iter() {
-            text = mask(text, key.expose_secret());
+        let mut places = Vec::new();
+        let find = |text: &str, at: &dyn Fn(usize) -> usize, places: &mut Vec<Range<usize>>| {
+            for key in known.iter().map(ExposeSecret::expose_secret) {
+                // Hardly any text has one, and an answer may be long.
+                if text.contains(key) {
+                    places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
+                }
+            }
+        };
+        find(text, &|at| at, &mut places);
+        let mut spelled = read(text, |at| at);
+        for _ in 0..DEEPEST {
+            let Some(Read { text, at }) = spelled else { break };
+            find(&text, &|place| at[place], &mut places);
+            spelled = read(&text, |place| at[place]);
         }
-        text
+        masked(text, places)
     }
 }
 
-/// The key itself, and as a URL or a JSON string would spell it.
-fn spellings(key: &SecretString) -> Vec<SecretString> {
-    let plain = key.expose_secret();
-    if plain.is_empty() {
-        return Vec::new();
-    }
-    let mut percent = String::with_capacity(plain.len());
-    let mut json = String::with_capacity(plain.len());
-    for c in plain.chars() {
-        match c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~') {
-            true => percent.push(c),
-            false => percent.push_str(&format!("%{:02X}", u32::from(c))),
-        }
-        if matches!(c, '"' | '\\') {
-            json.push('\\');
-        }
-        json.push(c);
-    }
-    // Equal ones are told apart from new ones by `learn`.
-    vec![key.clone(), SecretString::from(percent), SecretString::from(json)]
+/// Where a key stands: anywhere, or where it is short, alone.
+fn found<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    text.match_indices(key).map(|(at, key)| at..at + key.len()).filter(move |place| {
+        let before = text[..place.start].chars().next_back();
+        let after = text[place.end..].chars().next();
+        place.len() >= SHORTEST_ANYWHERE || !(before.is_some_and(is_word) || after.is_some_and(is_word))
+    })
 }
 
-fn mask(text: String, key: &str) -> String {
-    if !text.contains(key) {
-        return text;
+/// A text as whoever reads it has it.
+struct Read {
+    text: String,
+    /// Where each byte of it begins in the text that was sent, and the end.
+    at: Vec<usize>,
+}
+
+/// Reads the escapes of JSON and of URLs; `None` where there are none. Only what a key may hold is read: the rest stays
+/// as it is.
+fn read(text: &str, origin: impl Fn(usize) -> usize) -> Option<Read> {
+    if !text.contains('\\') && !text.contains('%') {
+        return None;
     }
-    if key.len() >= SHORTEST_ANYWHERE {
-        return text.replace(key, MASK);
+    let mut read = Read { text: String::with_capacity(text.len()), at: Vec::with_capacity(text.len() + 1) };
+    let (mut rest, mut has_read) = (text, false);
+    while let Some(c) = rest.chars().next() {
+        let (c, length) = match escaped(rest.as_bytes()) {
+            Some((byte, length)) => {
+                has_read = true;
+                (char::from(byte), length)
+            }
+            None => (c, c.len_utf8()),
+        };
+        let place = text.len() - rest.len();
+        read.at.extend((0..c.len_utf8()).map(|byte| origin(place + byte)));
+        read.text.push(c);
+        rest = &rest[length..];
     }
+    read.at.push(origin(text.len()));
+    has_read.then_some(read)
+}
+
+/// The printable ASCII that an escape stands for, and the escape's length.
+fn escaped(text: &[u8]) -> Option<(u8, usize)> {
+    let hex = |digits: &[u8]| {
+        let code =
+            digits.iter().try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?));
+        u8::try_from(code?).ok().filter(|byte| (b' '..=b'~').contains(byte))
+    };
+    match text {
+        [b'\\', b'u', digits @ ..] => Some((hex(digits.get(..4)?)?, 6)),
+        [b'\\', c @ (b'"' | b'\\' | b'/'), ..] => Some((*c, 2)),
+        [b'%', digits @ ..] => Some((hex(digits.get(..2)?)?, 3)),
+        _ => None,
+    }
+}
+
+/// The text with these places masked; those that overlap are one.
+fn masked(text: &str, mut places: Vec<Range<usize>>) -> String {
+    places.sort_by_key(|place| (place.start, Reverse(place.end)));
     let mut masked = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some((before, after)) = rest.split_once(key) {
-        let inside = before.chars().next_back().or(masked.chars().next_back()).is_some_and(is_word)
-            || after.chars().next().is_some_and(is_word);
-        masked.push_str(before);
-        masked.push_str(if inside { key } else { MASK });
-        rest = after;
+    let (mut at, mut end) = (0, 0);
+    for place in places {
+        if place.start >= end {
+            masked.push_str(&text[at..place.start]);
+            masked.push_str(MASK);
+        }
+        end = end.max(place.end);
+        at = end;
     }
-    masked.push_str(rest);
+    masked.push_str(&text[at..]);
     masked
 }
 
@@ -102,6 +149,16 @@ mod tests {
             (&["sk-12345678", "sk-12345678-long"], "sk-12345678-long sk-12345678", "•••• ••••"),
             (&["ab/cd+ef=12"], "?key=ab%2Fcd%2Bef%3D12&x", "?key=••••&x"),
             (&["quote\"back\\slash"], r#"{"key": "quote\"back\\slash"}"#, r#"{"key": "••••"}"#),
+            (&["ab/cd+ef=12"], "?key=ab%2fcd%2bef%3d12&x", "?key=••••&x"),
+            (&["ab/cd+ef=12"], r#"{"say": "ab\/cd+ef=12"}"#, r#"{"say": "••••"}"#),
+            (&["sk-12345678"], r"\u0073k-1234\u0035678 \u00e9", r"•••• \u00e9"),
+            // JSON in JSON, and that in a URL.
+            (&["sk/12345678"], r#""{\"a\": \"\\u0073k\\\/12345678\"}""#, r#""{\"a\": \"••••\"}""#),
+            (&["sk/12345678"], "%5Cu0073k%5C%2F12345678.", "••••."),
+            (&["a\\u0062-1234567"], r"a\u0062-1234567 a\\u0062-1234567", "•••• ••••"),
+            (&["ab%41-1234"], "ab%41-1234 ab%2541-1234", "•••• ••••"),
+            (&["sk-12345678"], r"\ud83d\ude00 \u00 \ % %4 é\", r"\ud83d\ude00 \u00 \ % %4 é\"),
+            (&["none"], r#"\"none\" \u006eonesuch"#, r#"\"••••\" \u006eonesuch"#),
             (
                 &["ollama"],
                 "ollama: key 'ollama' of ollama2 and myollama",

@@ -22,6 +22,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    json::Json,
     model::{Reply, Request, Route, Target},
     names::Charset,
     reading::Body,
@@ -72,7 +73,7 @@ impl Format for Anthropic {
         Auth::Header("x-api-key")
     }
 
-    fn decode_request(&self, body: &[u8], _route: &Route<'_>) -> Result<Request, ApiError> {
+    fn decode(&self, body: &Json, _route: &Route<'_>) -> Result<Request, ApiError> {
         request::decode(body)
     }
 
@@ -80,7 +81,7 @@ impl Format for Anthropic {
         member::encode(request, target)
     }
 
-    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
     }
 

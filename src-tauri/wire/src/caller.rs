@@ -2,7 +2,7 @@
 
 use crate::{
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{BenchOptions, ReplyMode, Request},
     raw::Fields,
 };
@@ -22,7 +22,7 @@ pub(crate) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 const NOMINEES: usize = 32;
 const NOMINEE_CHARS: usize = 64;
 
-fn nominees(raw: &serde_json::value::RawValue, place: Place<'_>) -> Result<Vec<String>, ApiError> {
+fn nominees(raw: Found<'_>, place: Place<'_>) -> Result<Vec<String>, ApiError> {
     let names = json::strings(raw, place)?;
     if names.len() > NOMINEES {
         return Err(place.expected(&format!("at most {NOMINEES} aliases")));
@@ -34,7 +34,7 @@ fn nominees(raw: &serde_json::value::RawValue, place: Place<'_>) -> Result<Vec<S
 }
 
 /// What it holds that we do not know is listed like any unknown field.
-fn bench(raw: &serde_json::value::RawValue, unplaced: &mut Fields) -> Result<BenchOptions, ApiError> {
+fn bench(raw: Found<'_>, unplaced: &mut Fields) -> Result<BenchOptions, ApiError> {
     let place = Place::Root.field("bench");
     let mut fields = Object::read(raw, place)?;
     let mut bench = BenchOptions::default();

@@ -10,7 +10,7 @@ use crate::{
     dialect::Dialect,
     error::{ApiError, Kind, Origin},
     format::{Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
-    json as text,
+    json::{self as text, Json},
     model::{Message, Reply, Request, Route, Target},
     names::Charset,
     openai,
@@ -52,7 +52,7 @@ impl Format for Completions {
         false
     }
 
-    fn decode_request(&self, body: &[u8], _route: &Route<'_>) -> Result<Request, ApiError> {
+    fn decode(&self, body: &Json, _route: &Route<'_>) -> Result<Request, ApiError> {
         request::decode(body)
     }
 
@@ -65,7 +65,7 @@ impl Format for Completions {
         Encoded { path: "/completions".to_owned(), headers: Vec::new(), body, notices, restore }
     }
 
-    fn relay_request(&self, _body: &[u8], _request: &Request, _target: &Target) -> Result<Encoded, ApiError> {
+    fn relay(&self, _body: &Json, _request: &Request, _target: &Target) -> Result<Encoded, ApiError> {
         let words = "no member speaks the legacy completions API; the question is asked in the member's own";
         Err(ApiError::new(Kind::NotImplemented, Origin::Gateway, "no_relay", words))
     }

@@ -1,12 +1,11 @@
 //! Asking how many tokens a question has (wire.md §9), in the dialects whose callers ask.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::{
     error::ApiError,
     format::Encoded,
+    json::Json,
     model::{Request, Target},
 };
 
@@ -15,14 +14,14 @@ const MOST: u64 = 100_000_000;
 
 /// A dialect's way to count, for callers and members alike.
 pub trait TokenCount: Send + Sync {
-    /// The question in a caller's body, as [`Format::decode_request`](crate::Format::decode_request) reads it.
-    fn question<'a>(&self, body: &'a [u8]) -> Result<Cow<'a, [u8]>, ApiError> {
-        Ok(Cow::Borrowed(body))
+    /// The question in a caller's body, as [`Format::decode`](crate::Format::decode) reads it.
+    fn question(&self, body: &Json) -> Result<Json, ApiError> {
+        Ok(body.clone())
     }
 
     /// The caller's body for a member of the same dialect, edited in place as
-    /// [`Format::relay_request`](crate::Format::relay_request) does. `request` is its question, decoded.
-    fn relay(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError>;
+    /// [`Format::relay`](crate::Format::relay) does. `request` is its question, decoded.
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError>;
 
     /// The field of a reply that holds the count.
     fn field(&self) -> &'static str;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     count::TokenCount,
     error::{ApiError, UpstreamError},
+    json::Json,
     model::{Event, Form, Reply, Request, Route, Target},
     notice::Notice,
     raw::Fields,
@@ -30,8 +31,13 @@ pub trait Format: Send + Sync {
     }
 
     /// Reads a caller's body. A malformed value anywhere is a 400 with the path to it
-    /// (`messages[2].content: expected string or list`).
-    fn decode_request(&self, body: &[u8], route: &Route<'_>) -> Result<Request, ApiError>;
+    /// (`messages[2].content: expected string or list`). What was said is not copied: it holds the body.
+    fn decode(&self, body: &Json, route: &Route<'_>) -> Result<Request, ApiError>;
+
+    /// [`decode`](Self::decode) for a body that was not gone over yet.
+    fn decode_request(&self, body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
+        self.decode(&Json::read(body.to_vec())?, route)
+    }
 
     /// Builds the body for a member. Always streamed, with a usage request. The same request and target give the
     /// same bytes. Its answer's events must go through [`Encoded::restore`].
@@ -39,7 +45,12 @@ pub trait Format: Send + Sync {
 
     /// A caller's body for a member of the same dialect: `model` and what the gateway must change are edited in
     /// place, every other byte stays (lone surrogate escapes aside). `request` is the same body, decoded.
-    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError>;
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError>;
+
+    /// [`relay`](Self::relay) for a body that was not gone over yet.
+    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+        self.relay(&Json::read(body.to_vec())?, request, target)
+    }
 
     /// Where a reply or a stream's event holds the model's name, for
     /// [`relay::ModelName`](crate::relay::ModelName).

@@ -24,6 +24,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    json::Json,
     model::{Form, Reply, Request, Route, Target},
     names::Charset,
     reading::Body,
@@ -62,7 +63,7 @@ impl Format for Gemini {
         Auth::Header("x-goog-api-key")
     }
 
-    fn decode_request(&self, body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
+    fn decode(&self, body: &Json, route: &Route<'_>) -> Result<Request, ApiError> {
         request::decode(body, route)
     }
 
@@ -70,7 +71,7 @@ impl Format for Gemini {
         member::encode(request, target)
     }
 
-    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
     }
 

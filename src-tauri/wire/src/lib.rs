@@ -7,6 +7,7 @@
 mod anthropic;
 mod arguments;
 mod bound;
+mod budget;
 mod caller;
 mod chat;
 mod classify;
@@ -43,14 +44,16 @@ mod schema;
 mod seal;
 pub mod sse;
 mod stated;
+mod text;
 mod usage;
 pub mod wait;
 
+pub use budget::with_twice_the_budget;
 pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
 pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};
-pub use json::value as json_value;
+pub use json::{Json, value as json_value};
 pub use list::{Limits, ModelEntry, ModelList, Together};
 pub use model::{
     Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,
@@ -74,4 +77,5 @@ pub use restore::Restore;
 pub use rules::{Keeps, Rules, Sources};
 pub use schema::Profile;
 pub use stated::{Axis, StatedLimit};
+pub use text::Text;
 pub use usage::{Usage, estimate_text_tokens, estimate_tokens};

@@ -20,6 +20,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     format::{Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    json::Json,
     model::{Form, Reply, Request, Route, Target},
     names::Charset,
     reading::Body,
@@ -62,7 +63,7 @@ impl Format for Ollama {
         &RULES
     }
 
-    fn decode_request(&self, body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
+    fn decode(&self, body: &Json, route: &Route<'_>) -> Result<Request, ApiError> {
         request::decode(body, route.form)
     }
 
@@ -70,7 +71,7 @@ impl Format for Ollama {
         member::encode(request, target)
     }
 
-    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
     }
 

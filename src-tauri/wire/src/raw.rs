@@ -1,12 +1,14 @@
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
+
+use crate::json::Found;
 
 /// JSON text that is not ours to change (a schema, a vendor's tool, an unknown field): key order and number
 /// text stay as they were written. Two are equal when their text is.
-#[derive(Clone, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Raw(Box<RawValue>);
+#[derive(Clone)]
+pub struct Raw(Box<str>);
 
 /// Named raw values in the order they came.
 pub type Fields = Vec<(String, Raw)>;
@@ -14,12 +16,12 @@ pub type Fields = Vec<(String, Raw)>;
 impl Raw {
     /// `None` when the text is not one JSON value.
     pub fn new(text: String) -> Option<Self> {
-        RawValue::from_string(text).ok().map(Raw)
+        serde_json::from_str::<&RawValue>(&text).is_ok().then(|| Raw(text.into()))
     }
 
     /// The text as it was written.
     pub fn get(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// `null` where the text holds more than a [`serde_json::Value`] can (a number over any size, say).
@@ -28,16 +30,15 @@ impl Raw {
     }
 }
 
-impl From<&RawValue> for Raw {
-    fn from(raw: &RawValue) -> Self {
-        Raw(raw.to_owned())
+impl From<Found<'_>> for Raw {
+    fn from(found: Found<'_>) -> Self {
+        Raw(found.get().into())
     }
 }
 
 impl From<&serde_json::Value> for Raw {
     fn from(value: &serde_json::Value) -> Self {
-        // The text of a value is JSON; `null` is never reached.
-        Raw(RawValue::from_string(value.to_string()).unwrap_or_default())
+        Raw(value.to_string().into())
     }
 }
 
@@ -52,5 +53,17 @@ impl Eq for Raw {}
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.get())
+    }
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Raw(Box::<RawValue>::deserialize(deserializer)?.into()))
     }
 }

@@ -7,7 +7,8 @@ use crate::{
 };
 
 /// A field that a member may refuse and that it can be asked without, or under another name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Parameter {
     /// The output budget under its older name, `max_tokens`.
     PlainBudget,
@@ -45,6 +46,16 @@ impl UpstreamError {
         // The one that is named first: the way out is named after it.
         let named = NAMES.iter().filter_map(|(name, parameter)| Some((place(&words, name)?, *parameter)));
         named.min_by_key(|(place, _)| *place).map(|(_, parameter)| parameter)
+    }
+
+    /// The first of these fields that it refuses by name: such as it does not know.
+    pub fn refused_field<'a>(&self, fields: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let words = self.message.to_lowercase();
+        if !self.is_refusal() || !says(&words, UNKNOWN) || says(&words, BOUNDS) {
+            return None;
+        }
+        let named = fields.filter_map(|name| Some((place(&words, &name.to_lowercase())?, name)));
+        named.min_by_key(|(place, _)| *place).map(|(_, name)| name)
     }
 
     fn is_refusal(&self) -> bool {

@@ -4,7 +4,6 @@
 pub(crate) mod bend;
 mod body;
 mod edits;
-mod fields;
 mod last;
 mod names;
 mod plain;

@@ -23,6 +23,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     format::{Encoded, EventDecoder, EventEncoder, Format, ReplyHead},
+    json::Json,
     model::{Reply, Request, Route, Target},
     names::Charset,
     openai,
@@ -70,7 +71,7 @@ impl Format for Responses {
         &RULES
     }
 
-    fn decode_request(&self, body: &[u8], _route: &Route<'_>) -> Result<Request, ApiError> {
+    fn decode(&self, body: &Json, _route: &Route<'_>) -> Result<Request, ApiError> {
         request::decode(body)
     }
 
@@ -78,7 +79,7 @@ impl Format for Responses {
         member::encode(request, target)
     }
 
-    fn relay_request(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         member::relay(body, request, target)
     }
 

@@ -80,7 +80,7 @@ impl Count {
 
     fn part(&mut self, part: &Part) {
         match &part.content {
-            Content::Text(text) | Content::Refusal(text) => self.text(text),
+            Content::Text(text) | Content::Refusal(text) => self.chars += text.char_count() as u64,
             Content::Thinking(thinking) => self.text(&thinking.text),
             Content::Image(_) => self.images += 1,
             Content::Document(document) => match &document.source {
@@ -99,7 +99,7 @@ impl Count {
             Content::Redacted { .. } => {}
             Content::ToolCall(call) => {
                 self.text(&call.name);
-                self.text(&call.arguments);
+                self.chars += call.arguments.char_count() as u64;
             }
             Content::ToolResult(result) => result.parts.iter().for_each(|part| self.part(part)),
             Content::Vendor { raw, .. } => self.text(raw.get()),

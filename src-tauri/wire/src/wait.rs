@@ -51,6 +51,16 @@ pub fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
+/// A wait as people say it: `40 s`, `5 min`, `3 h`. Providers state years.
+pub fn in_words(wait: Duration) -> String {
+    match whole_seconds(wait).max(1) {
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds @ ..7_200 => format!("{} min", seconds.div_ceil(60)),
+        seconds @ ..=86_400 => format!("{} h", seconds.div_ceil(3_600)),
+        _ => "more than a day".to_owned(),
+    }
+}
+
 const LOOKED_AT: usize = 64 * 1024;
 
 /// Words before a wait, and what a number without a unit means after them, in seconds.

@@ -178,13 +178,20 @@ async fn an_odd_reply_that_is_an_answer_is_one() {
     }
 }
 
+/// A provider that closes a kept connection as it is used has not been asked; one that closes a new one has.
 #[tokio::test]
-async fn a_connection_lost_before_any_byte_is_tried_once_more() {
-    let once = Script::turns(vec![without_head(), answers("Second time lucky.")]);
-    let lab = panel_of([("alpha", once)]).await;
+async fn a_kept_connection_lost_before_any_byte_is_made_good() {
+    let used = Script::turns(vec![answers("One."), without_head(), answers("Two.")]);
+    let lab = panel_of([("alpha", used)]).await;
+    for (answer, asked) in [("One.", 1), ("Two.", 3)] {
+        let reply = lab.http().chat(&question("hi")).await.json();
+        assert_eq!(seat(&reply, "alpha")["answer"], answer, "{reply}");
+        assert_eq!(lab.upstream.asked(&served("alpha")).len(), asked);
+    }
+    let lab = panel_of([("alpha", Script::turns(vec![without_head(), answers("Too late.")]))]).await;
     let reply = lab.http().chat(&question("hi")).await.json();
-    assert_eq!(seat(&reply, "alpha")["answer"], "Second time lucky.");
-    assert_eq!(lab.upstream.asked(&served("alpha")).len(), 2);
+    assert_eq!(seat(&reply, "alpha")["status"], "error", "{reply}");
+    assert_eq!(lab.upstream.asked(&served("alpha")).len(), 1);
 }
 
 #[tokio::test]

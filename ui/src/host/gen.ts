@@ -31,6 +31,12 @@ export interface Commands {
   /** From now on it is never called; its record and its seats in collections stay. */
   retire_model: { args: RetireModel; result: ModelView };
   restore_model: { args: Name; result: ModelView };
+  /** Its record, its seats in collections and its conversations follow; the old name is given to no other model. */
+  rename_model: { args: RenameModel; result: ModelView };
+  /** Lets a model be called that was free and costs money now. */
+  allow_paid: { args: Name; result: ModelView };
+  /** Fetches the public lists of models now; one that fails says why. */
+  refresh_catalog: { args: Nothing; result: CatalogView };
   /** How every registered model stands, and what is on its record. */
   model_records: { args: Nothing; result: Array<ModelRecord> };
   /** Rules and what is used of them, what providers say of quotas, and what is left alone for a while. */
@@ -78,7 +84,9 @@ export type AlertKind =
   | "key_refused"
   | "recording_stopped"
   | "records_moved"
-  | "port_taken";
+  | "port_taken"
+  | "went_paid"
+  | "retiring";
 
 /** An API that an endpoint can be asked in. */
 export type Api = "chat" | "responses" | "anthropic" | "gemini" | "ollama";
@@ -150,6 +158,24 @@ export type CandidateView = {
   useful_overall: number;
   judged_overall: number;
   offloads: number;
+};
+
+/** A public list of models. */
+export type CatalogSource = {
+  name: string;
+  url: string;
+  /** When it was last fetched. */
+  refreshed_at: string | null;
+  /** Why it could not be fetched now. */
+  error: string | null;
+};
+
+export type CatalogView = {
+  /** The day of the catalog that came with the program. */
+  shipped: string;
+  /** Whether the lists are fetched once a day. */
+  on: boolean;
+  sources: Array<CatalogSource>;
 };
 
 /** Codes exist only where the window or the command line branches on them. */
@@ -510,6 +536,8 @@ export type ModelView = {
   options: Record<string, unknown>;
   /** Since when and why it is never called. */
   retired: Retired | null;
+  /** It was free and costs money now: it is not called until that is allowed. */
+  went_paid?: boolean;
   practice: boolean;
   collections: Array<string>;
 };
@@ -697,6 +725,12 @@ export type RegisterModel = {
 export type RegisterModels = {
   endpoint: string;
   models: Array<RegisterModel>;
+};
+
+export type RenameModel = {
+  alias: string;
+  /** A name that no other model has, nor had. */
+  to: string;
 };
 
 export type RetireModel = {
@@ -894,6 +928,8 @@ export type Settings = {
   keep_route_text: boolean;
   /** Model lists hold each model beside the collections, as `bench/model/<alias>`. */
   list_models: boolean;
+  /** Once a day two public lists of models are fetched, for their windows, abilities and prices. */
+  catalog_refresh: boolean;
 };
 
 export type SetupText = {

@@ -141,6 +141,16 @@ pub enum Model {
     },
     /// Take a retirement back
     Restore { alias: String },
+    /// Give a model another alias; its record, its seats and its conversations follow
+    Rename {
+        alias: String,
+        /// A name that no other model has, nor had
+        to: String,
+    },
+    /// Fetch the public lists of models now, for their windows, abilities and prices
+    Refresh,
+    /// Let a model be called that was free and costs money now
+    Allow { alias: String },
     /// Take a model off the register; its record stays
     Rm { alias: String },
 }
@@ -220,7 +230,7 @@ pub struct SaveCollection {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=3))]
     pub shadow: Option<u32>,
     /// The part of turns that are put to shadows, from 0 to 1
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub shadow_share: Option<f64>,
     /// Tokens a day that shadows may take; 0 is no limit
     #[arg(long, value_name = "COUNT")]
@@ -229,7 +239,7 @@ pub struct SaveCollection {
     #[arg(long, value_name = "COUNT", requires = "per")]
     pub budget_tokens: Option<u64>,
     /// US dollars that it may spend in a day or a month; calls of unknown cost do not count
-    #[arg(long, value_name = "DOLLARS", requires = "per")]
+    #[arg(long, value_name = "DOLLARS", requires = "per", value_parser = dollars)]
     pub budget_dollars: Option<f64>,
     /// What the budget is for: day or month, by UTC
     #[arg(long, value_name = "PERIOD", value_parser = ["day", "month"])]
@@ -264,4 +274,17 @@ fn pair(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write NAME=VALUE".to_owned()),
     }
+}
+
+/// JSON has no word for what is no number: it would go out as none.
+fn share(text: &str) -> Result<f64, String> {
+    number(text).filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    number(text).filter(|dollars| *dollars > 0.0).ok_or_else(|| "a number of dollars, more than 0".to_owned())
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }

@@ -139,7 +139,7 @@ impl Control {
     }
 }
 
-fn registered(snapshot: &Snapshot, alias: &str) -> Option<ModelView> {
+pub(super) fn registered(snapshot: &Snapshot, alias: &str) -> Option<ModelView> {
     let model = snapshot.setup.models.iter().find(|model| model.alias == alias)?;
     Some(model_view(snapshot, model))
 }

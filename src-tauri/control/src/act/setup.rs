@@ -107,6 +107,7 @@ pub(super) fn model_view(snapshot: &Snapshot, model: &Model) -> ModelView {
         known: snapshot.model(&model.alias).map(|model| model.facts.clone()).unwrap_or_default(),
         options: model.options.clone(),
         retired: model.retired.clone(),
+        went_paid: snapshot.has_gone_paid(&model.alias),
         practice: snapshot.is_practice(&model.alias),
         collections: within.map(|it| it.name.clone()).collect(),
     }

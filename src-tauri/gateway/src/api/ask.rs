@@ -1,11 +1,10 @@
 //! A question to a collection in any API, plain or streamed: `POST /v1/chat/completions` and its like.
 
 use axum::response::Response;
-use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use plan::Collection;
 use tokio::time::Instant;
-use wire::{ApiError, Dialect, ReplyHead, ReplyMode, Request, Route};
+use wire::{ApiError, Dialect, Json, Kind, Origin, ReplyHead, ReplyMode, Request, Route};
 
 use super::{
     Call, count, name, panel, reply,
@@ -23,7 +22,7 @@ pub(crate) struct Question {
     pub head: ReplyHead,
     pub keeping: Option<Keeping>,
     /// As the caller sent it, with what it goes on from.
-    pub body: Bytes,
+    pub body: Json,
     pub client: String,
     pub begun: Instant,
 }
@@ -33,15 +32,16 @@ pub(crate) async fn ask(
     route: &Route<'_>,
     headers: HeaderMap,
     query: &str,
-    mut body: Bytes,
+    body: Vec<u8>,
 ) -> Result<Response, ApiError> {
     let begun = Instant::now();
     let format = wire::format(call.dialect);
+    let mut body = Json::read(body)?;
     let created = call.gateway.clock().now_ms() / 1000;
-    let mut request = match format.decode_request(&body, route) {
+    let mut request = match format.decode(&body, route) {
         // Ollama's own client asks nothing first, to have the model loaded.
         Err(error) if error.code == wire::NOTHING_ASKED => {
-            let model = wire::ollama_shown(&body)?;
+            let model = wire::ollama_shown(body.text().as_bytes())?;
             return Ok(reply::json(StatusCode::OK, wire::ollama_loaded(&model, created, route.form)));
         }
         request => request?,
@@ -52,8 +52,8 @@ pub(crate) async fn ask(
     };
     let keeping = Keeping::of(call, &request, &body, &id)?;
     if let Some(previous) = request.previous_response_id() {
-        body = responses::go_on(call, &previous, &body).await?.into();
-        request = format.decode_request(&body, route)?;
+        body = Json::read(responses::go_on(call, &previous, &body).await?)?;
+        request = format.decode(&body, route)?;
     }
     let snapshot = call.gateway.snapshot();
     let (asked, mode) = asked_for(&snapshot, &request)?;
@@ -89,8 +89,17 @@ pub(crate) fn asked_for(snapshot: &Snapshot, request: &Request) -> Result<(Asked
     }
     // A model under its own name is a panel of one, which is routed.
     let alias = name::model(&request.model).filter(|alias| snapshot.model(alias).is_some());
-    let Some(alias) = alias else { return Err(unknown_collection(snapshot, asked.collection)) };
+    let Some(alias) = alias else { return Err(unknown_name(snapshot, &request.model)) };
     let name = format!("model/{alias}");
     let collection = Collection { name, ..Collection::new("", [alias]) };
     Ok((AskedFor { collection, by_name: true }, ReplyMode::Route))
+}
+
+/// 404 for what names neither a collection nor a model; a model that was called so is named.
+pub(super) fn unknown_name(snapshot: &Snapshot, named: &str) -> ApiError {
+    let asked = name::parse(named).collection;
+    let now = name::model(named).and_then(|alias| Some((alias, snapshot.names.now(alias)?)));
+    let Some((alias, now)) = now else { return unknown_collection(snapshot, asked) };
+    let message = format!("the model \"{alias}\" is called \"{now}\" now: ask for bench/model/{now}");
+    ApiError::new(Kind::NotFound, Origin::Client, "model_renamed", message)
 }

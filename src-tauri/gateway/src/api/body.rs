@@ -32,7 +32,7 @@ const THROWING_PATIENCE: Duration = Duration::from_millis(500);
 const CODED_CAP: usize = BODY_CAP + BODY_CAP / 64;
 
 /// The whole body, its codings undone as it arrives: 413 over the cap, 408 when it does not come.
-pub(crate) async fn read<B>(request: Request<B>) -> Result<Bytes, ApiError>
+pub(crate) async fn read<B>(request: Request<B>) -> Result<Vec<u8>, ApiError>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send,
 {
@@ -63,22 +63,29 @@ where
     }
 }
 
-async fn whole<B>(body: Pin<&mut B>, codings: &[Coding]) -> io::Result<Bytes>
+async fn whole<B>(body: Pin<&mut B>, codings: &[Coding]) -> io::Result<Vec<u8>>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send,
 {
-    let arriving = Limited::new(body, cap(codings)).map_err(not_arrived);
+    let mut whole = Vec::new();
+    let stated = body.size_hint().lower() as usize;
+    let mut arriving = Limited::new(body, cap(codings)).map_err(not_arrived);
     if codings.is_empty() {
-        return Ok(arriving.collect().await?.to_bytes());
+        whole.reserve_exact(stated);
+        while let Some(frame) = arriving.frame().await {
+            if let Ok(piece) = frame?.into_data() {
+                whole.extend_from_slice(&piece);
+            }
+        }
+        return Ok(whole);
     }
     let coded = Box::new(StreamReader::new(arriving.into_data_stream()));
     let mut reader = coding::undone(coded, codings, CODED_CAP, BODY_CAP).await?;
-    let mut whole = Vec::new();
     while reader.read_buf(&mut whole).await? > 0 {
         // A small body may be much work: others get their turn.
         tokio::task::coop::consume_budget().await;
     }
-    Ok(whole.into())
+    Ok(whole)
 }
 
 fn not_arrived(error: Box<dyn Error + Send + Sync>) -> io::Error {

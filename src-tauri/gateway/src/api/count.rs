@@ -6,7 +6,8 @@ use catalog::{Endpoint, Model};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use plan::Collection;
 use wire::{
-    ApiError, Dialect, Kind, Member, Origin, ReplyMode, Request, Route, Target, TokenCount, estimate_tokens,
+    ApiError, Dialect, Json, Kind, Member, Origin, ReplyMode, Request, Route, Target, TokenCount,
+    estimate_tokens,
 };
 
 use super::{
@@ -23,12 +24,13 @@ pub(crate) async fn tokens(
     call: &Call<'_>,
     route: &Route<'_>,
     headers: &HeaderMap,
-    body: &[u8],
+    body: Vec<u8>,
 ) -> Result<Response, ApiError> {
     let features = &features(call.dialect, headers)[..];
     let format = wire::format(call.dialect);
     let counting = format.token_count().ok_or_else(counts_nothing)?;
-    let request = format.decode_request(&counting.question(body)?, route)?;
+    let body = &Json::read(body)?;
+    let request = format.decode(&counting.question(body)?, route)?;
     let snapshot = call.gateway.snapshot();
     let (asked, mode) = asked_for(&snapshot, &request)?;
     let member = match mode {
@@ -61,7 +63,7 @@ pub(crate) fn features(dialect: Dialect, headers: &HeaderMap) -> Vec<(&'static s
 struct Asking<'a> {
     counting: &'static dyn TokenCount,
     request: &'a Request,
-    body: &'a [u8],
+    body: &'a Json,
     features: &'a [(&'static str, String)],
 }
 

@@ -55,7 +55,7 @@ pub(crate) async fn answer(
     let path = request.uri().path();
     let admitted = admit(gateway, &request);
     if let (Ok(()), Some(extra)) = (&admitted, extra.filter(|_| is_extra(path))) {
-        let answered = tower_service::Service::call(&mut extra.clone(), request.map(Body::new)).await;
+        let answered = tower::Service::call(&mut extra.clone(), request.map(Body::new)).await;
         return answered.unwrap_or_else(|never| match never {});
     }
     let call = Call { gateway, id, dialect: dialect(path, request.headers()) };
@@ -108,7 +108,7 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
         Route::Count(model) => {
             let route = wire::Route { model: model.as_deref(), form: Form::Usual };
             let headers = request.headers().clone();
-            count::tokens(call, &route, &headers, &body::read(request).await?).await
+            count::tokens(call, &route, &headers, body::read(request).await?).await
         }
         Route::Response(id) if request.method() == Method::DELETE => responses::delete(call, &id).await,
         Route::Response(id) => responses::one(call, &id, query).await,
@@ -126,9 +126,9 @@ async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Resul
     }
 }
 
-fn shutting_down() -> ApiError {
-    let mut error =
-        ApiError::new(Kind::Unavailable, Origin::Gateway, "shutting_down", "the gateway is shutting down");
+pub(crate) fn shutting_down() -> ApiError {
+    let message = "Benchwarmers is stopping: ask again when it runs";
+    let mut error = ApiError::new(Kind::Unavailable, Origin::Gateway, "shutting_down", message);
     error.retry_after = Some(std::time::Duration::from_secs(5));
     error
 }

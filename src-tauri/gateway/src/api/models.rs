@@ -8,11 +8,8 @@ use http::StatusCode;
 use plan::Collection;
 use wire::{ApiError, Dialect, Limits, ModelEntry, ModelList, ReplyMode, Together};
 
-use super::{Call, name, reply};
-use crate::{
-    panel::{reply_word, unknown_collection},
-    setup::Snapshot,
-};
+use super::{Call, ask::unknown_name, name, reply};
+use crate::{panel::reply_word, setup::Snapshot};
 
 /// Every collection, in the shape its caller reads (wire.md §1).
 pub(crate) fn list(call: &Call<'_>) -> Response {
@@ -68,7 +65,7 @@ fn find(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
     let alias = name::model(model).filter(|alias| snapshot.model(alias).is_some());
     match alias {
         Some(alias) => Ok(of_model(&snapshot, alias)),
-        None => Err(unknown_collection(&snapshot, model)),
+        None => Err(unknown_name(&snapshot, model)),
     }
 }
 

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use store::{ResponseChain, ResponseRow, StoreError};
 use wire::{
-    ApiError, Kind, Origin, Request,
+    ApiError, Json, Kind, Origin, Request,
     conversation::{self, Page, Turn},
 };
 
@@ -47,7 +47,7 @@ impl Keeping {
     pub(crate) fn of(
         call: &Call<'_>,
         request: &Request,
-        body: &[u8],
+        body: &Json,
         id: &str,
     ) -> Result<Option<Keeping>, ApiError> {
         if !request.wants_store() {
@@ -94,7 +94,7 @@ impl Keeping {
 }
 
 /// The caller's body with what it goes on from before its own input.
-pub(crate) async fn go_on(call: &Call<'_>, id: &str, body: &[u8]) -> Result<Vec<u8>, ApiError> {
+pub(crate) async fn go_on(call: &Call<'_>, id: &str, body: &Json) -> Result<Vec<u8>, ApiError> {
     let rows = match known(call.gateway, id).await? {
         ResponseChain::Known(rows) => rows,
         ResponseChain::Unknown => return Err(nothing_to_go_on_from(&not_kept(call.gateway, id))),

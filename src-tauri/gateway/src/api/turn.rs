@@ -31,6 +31,9 @@ pub(super) async fn take(
     let streamed = request.stream;
     let stream_type = wire::format(call.dialect).stream_type(request.form);
     let taking = Taking { collection, by_name, request, body, query, features, headers, client, begun };
+    if !call.gateway.snapshot().is_practice_collection(&taking.collection) {
+        call.gateway.vault().wait().await;
+    }
     let turn = Turn::begin(call.gateway, taking)?;
     let conversation = turn.conversation().to_owned();
     let answered = match streamed {

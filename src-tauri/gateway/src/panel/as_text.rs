@@ -16,7 +16,7 @@ pub(super) fn parts_for_record(message: &Message) -> String {
         .parts
         .iter()
         .map(|part| match &part.content {
-            Content::Text(text) | Content::Refusal(text) => text.clone(),
+            Content::Text(text) | Content::Refusal(text) => text.to_string(),
             Content::Image(image) => image.source.placeholder(),
             content => format!("[{}]", content.kind()),
         })

@@ -88,6 +88,8 @@ pub(crate) struct SeatPlan {
     pub stood_in_for: Option<String>,
     pub model: Model,
     pub endpoint: Endpoint,
+    /// What a merger is asked; the others are asked the panel's question.
+    pub merge: Option<Arc<Request>>,
     /// The question in the member's dialect, without its body.
     pub encoded: Encoded,
     /// The body: attempts and the connection share it.
@@ -211,26 +213,25 @@ impl Gateway {
 
     /// The seats with the question in each one's dialect. Not to be called under the evidence's lock.
     pub(crate) fn plan_seats(&self, panel: &Panel, seats: Vec<(Seat, Held)>) -> Vec<SeatPlan> {
-        let request = &panel.asking.request;
-        seats.into_iter().filter_map(|(seat, held)| self.seat_plan(panel, seat, held, request)).collect()
+        seats.into_iter().filter_map(|(seat, held)| self.seat_plan(panel, seat, held, None)).collect()
     }
 
-    /// One seat, asked `request`. `None` when its model or endpoint has just been removed.
+    /// One seat, asked the panel's question or, a merger, `merge`. `None` when its model or endpoint has just been removed.
     pub(crate) fn seat_plan(
         &self,
         panel: &Panel,
         seat: Seat,
         held: Held,
-        request: &Request,
+        merge: Option<Arc<Request>>,
     ) -> Option<SeatPlan> {
         let it = panel.snapshot.roster.get(&seat.alias)?;
         let model = it.model.clone();
         let endpoint = self.resolve(panel.snapshot.endpoint(&model.endpoint)?);
-        let mut encoded = wire::format(endpoint.api).encode_request(request, &self.target(it, request, None));
-        let body = Bytes::from(std::mem::take(&mut encoded.body));
+        let request = merge.as_deref().unwrap_or(&panel.asking.request);
+        let (encoded, body) = self.encode_for(it, &endpoint, request, false);
         let call = ids::call_id(&panel.id, &seat.seat);
         let order = order(&seat);
-        Some(SeatPlan { call, seat, order, stood_in_for: None, model, endpoint, encoded, body, held })
+        Some(SeatPlan { call, seat, order, stood_in_for: None, model, endpoint, merge, encoded, body, held })
     }
 
     /// The member as its dialect's encoder must know it; `conversation` is a routed one's id.
@@ -240,7 +241,7 @@ impl Gateway {
         let own = self.origins().own(request, member, conversation);
         Target {
             served: model.served.clone(),
-            options: model.options.clone(),
+            options: self.options(it),
             max_output: model.facts.max_output,
             callers_options: false,
             member,

@@ -2,17 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use plan::{
     ChosenShape, Reach,
     picker::{self, NoAnswer, Question},
 };
-use wire::{Message, Part, Raw, Request, Role, StructuredOutput, Target};
+use wire::{Message, Part, Raw, Request, Role, StructuredOutput};
 
 use super::ask::Panel;
 use crate::{
+    asking::{ForText, Told},
     gateway::Gateway,
-    metered::{Call, Ended, Purpose},
+    metered::{Call, Purpose},
     upstream::{CallEnd, Limits},
 };
 
@@ -35,9 +35,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     let question = picker::question(shapes, &panel.asking.request.last_user_text());
     let request = request(question);
     // The answer's form is ours to ask for.
-    let target = Target { callers_options: true, ..gateway.target(it, &request, None) };
-    let mut encoded = wire::format(endpoint.api).encode_request(&request, &target);
-    let body = Bytes::from(std::mem::take(&mut encoded.body));
+    let (encoded, body) = gateway.encode_for(it, &endpoint, &request, true);
     let call = Call {
         snapshot: &panel.snapshot,
         it,
@@ -49,42 +47,20 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
     let Ok(metered) = gateway.admit(call).await else {
         return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));
     };
-    let asked = async {
-        let key = gateway.key(&endpoint).await;
-        let limits = Limits { whole: WAIT, idle: WAIT };
-        gateway.upstream().ask(&endpoint, &encoded, body, key, limits, |_| {}).await
-    };
-    let outcome = tokio::time::timeout(WAIT, asked).await.ok();
-    let error = outcome.as_ref().and_then(|outcome| match &outcome.end {
-        CallEnd::Error(error) => Some(error),
-        CallEnd::Ok | CallEnd::Empty => None,
-    });
-    let status = match outcome.as_ref().map(|outcome| &outcome.end) {
-        None => "late",
-        Some(CallEnd::Ok) => "ok",
-        Some(CallEnd::Empty) => "empty",
-        Some(CallEnd::Error(_)) => "error",
-    };
-    if let Some(head) = outcome.as_ref().and_then(|outcome| outcome.head.as_ref()) {
-        metered.head(head);
-    }
-    let spent = metered.end(&Ended {
-        status,
-        error,
-        usage: outcome.as_ref().map(|outcome| outcome.usage).unwrap_or_default(),
-        served_as: outcome.as_ref().and_then(|outcome| outcome.served_as.as_deref()),
-        attempts: outcome.as_ref().map_or(1, |outcome| outcome.attempts),
-        first_token_s: outcome.as_ref().and_then(|outcome| outcome.first_token_s),
-        ..Ended::default()
-    });
-    gateway.panel_tasks().spawn(gateway.store().spent(spent));
-    let answer = match outcome {
-        None => Err(NoAnswer::Late),
-        Some(outcome) => match outcome.end {
-            CallEnd::Ok => Ok(outcome.answer),
-            CallEnd::Error(error) if error.class == wire::Class::Timeout => Err(NoAnswer::Late),
-            CallEnd::Empty | CallEnd::Error(_) => Err(NoAnswer::Failed),
-        },
+    let limits = Limits { whole: WAIT, idle: WAIT };
+    let asked = ForText { call, endpoint: &endpoint, callers_options: true, limits };
+    let asked = gateway.ask_for_text(asked, metered, (&encoded, body), |_| {});
+    let answer = match tokio::time::timeout(WAIT, asked).await {
+        // Cut off, its call is written down as such.
+        Err(_) => Err(NoAnswer::Late),
+        Ok(Told { outcome, metered, sent }) => {
+            gateway.over(metered, &outcome, sent);
+            match outcome.end {
+                CallEnd::Ok => Ok(outcome.answer),
+                CallEnd::Error(error) if error.class == wire::Class::Timeout => Err(NoAnswer::Late),
+                CallEnd::Empty | CallEnd::Error(_) => Err(NoAnswer::Failed),
+            }
+        }
     };
     if matches!(answer, Err(NoAnswer::Late))
         && let Some(it) = panel.snapshot.roster.get(&model.alias)

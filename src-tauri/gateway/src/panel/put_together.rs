@@ -1,5 +1,7 @@
 //! The seats have ended: what the reply is made of. Every answer, one of them, or a merge of them.
 
+use std::sync::Arc;
+
 use plan::{Mergers, Seat, Skipped};
 use tokio_util::sync::CancellationToken;
 use wire::estimate_tokens;
@@ -66,7 +68,7 @@ impl Run {
         if cancel.is_cancelled() {
             return self.not_merged(Vec::new(), &["the panel was stopped".to_owned()], false);
         }
-        let request = merge::request(&self.panel.asking.request, answers);
+        let request = Arc::new(merge::request(&self.panel.asking.request, answers));
         let estimate = estimate_tokens(&request);
         let shape = self.shape.as_ref().map_or(plan::Shape::GENERAL, |shape| shape.shape.clone());
         let chosen = self.gateway.choose(&self.panel, |input| {
@@ -113,10 +115,10 @@ impl Run {
         &mut self,
         seat: Seat,
         held: Held,
-        request: &wire::Request,
+        request: &Arc<wire::Request>,
         cancel: &CancellationToken,
     ) -> Option<SeatEnd> {
-        let plan = self.gateway.seat_plan(&self.panel, seat, held, request)?;
+        let plan = self.gateway.seat_plan(&self.panel, seat, held, Some(request.clone()))?;
         self.seat_added(&plan);
         let (updates, gateway) = (self.updates.clone(), self.gateway.clone());
         let streams = self.panel.asking.request.stream;

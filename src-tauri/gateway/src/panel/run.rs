@@ -245,8 +245,9 @@ impl Run {
         let Some(ChosenShape { shape, .. }) = &self.shape else { return };
         let told = std::mem::take(&mut self.untold);
         let mut evidence = self.gateway.known().evidence();
+        let now = self.gateway.snapshot();
         for (alias, at_ms, _) in &told {
-            evidence.offload(alias, shape, *at_ms);
+            evidence.offload(now.called_now(alias), shape, *at_ms);
         }
         // Dropping what was held takes the lock again.
         drop(evidence);

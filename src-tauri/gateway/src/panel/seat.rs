@@ -5,16 +5,17 @@ use std::{
     time::Duration,
 };
 
-use plan::Seat;
+use plan::{Registered, Seat};
 use store::CallRow;
 use tokio::{sync::Notify, time::Instant};
 use wire::{Class, Finish, UpstreamError, Usage};
 
 use super::ask::{Panel, SeatPlan};
 use crate::{
+    asking::{ForText, Told},
     evidence::Held,
     gateway::Gateway,
-    metered::{Call, Ended, Metered, Purpose},
+    metered::{Call, Ended, Purpose},
     upstream::{CallEnd, Limits, Outcome},
     view::{SeatKind, SeatStatus, SeatView},
 };
@@ -55,7 +56,12 @@ pub(crate) async fn run_seat(
     plan: SeatPlan,
     mut on_text: impl FnMut(&str),
 ) -> SeatEnd {
-    let metered = match admitted(&gateway, &panel, &plan).await {
+    let Some(it) = panel.snapshot.roster.get(&plan.model.alias) else {
+        let error = gone(&plan.model.alias);
+        return not_sent(&gateway, &panel, plan, error);
+    };
+    let call = call_of(&panel, &plan, it);
+    let metered = match gateway.admit(call).await {
         Ok(metered) => metered,
         Err(error) => return not_sent(&gateway, &panel, plan, error),
     };
@@ -65,33 +71,31 @@ pub(crate) async fn run_seat(
         whole: Duration::from_secs(settings.seat_seconds.into()),
         idle: Duration::from_secs(settings.idle_seconds.into()),
     };
-    let key = gateway.key(&plan.endpoint).await;
     let watcher = Watcher::new(&gateway, &panel.id, &plan.call);
-    let asked =
-        gateway.upstream().ask(&plan.endpoint, &plan.encoded, plan.body.clone(), key, limits, |text| {
-            watcher.take(text);
-            on_text(text);
-        });
-    let outcome = cleaned(&gateway, watcher.follow(asked).await);
+    let asked = ForText { call, endpoint: &plan.endpoint, callers_options: false, limits };
+    let body = plan.body.clone();
+    let asked = gateway.ask_for_text(asked, metered, (&plan.encoded, body), |text| {
+        watcher.take(text);
+        on_text(text);
+    });
+    let mut told = watcher.follow(asked).await;
+    told.outcome = cleaned(&gateway, told.outcome);
     let done = Instant::now();
-    end(&gateway, &panel, plan, (started_ms, done), outcome, metered).await
+    end(&gateway, &panel, plan, (started_ms, done), told).await
 }
 
-/// A place for the seat's call among those its endpoint may be sent.
-async fn admitted(gateway: &Gateway, panel: &Panel, plan: &SeatPlan) -> Result<Metered, UpstreamError> {
-    let Some(it) = panel.snapshot.roster.get(&plan.model.alias) else { return Err(gone(&plan.model.alias)) };
-    let merges = plan.seat.kind == plan::SeatKind::Merger;
-    gateway
-        .admit(Call {
-            snapshot: &panel.snapshot,
-            it,
-            purpose: if merges { Purpose::Merge } else { Purpose::Panel },
-            collection: &panel.collection.name,
-            request: &panel.asking.request,
-            // A merger is asked the answers too.
-            estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
-        })
-        .await
+/// The seat's call, as its endpoint's limits count it.
+fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call<'a> {
+    let merges = plan.merge.is_some();
+    Call {
+        snapshot: &panel.snapshot,
+        it,
+        purpose: if merges { Purpose::Merge } else { Purpose::Panel },
+        collection: &panel.collection.name,
+        request: plan.merge.as_deref().unwrap_or(&panel.asking.request),
+        // A merger is asked the answers too.
+        estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
+    }
 }
 
 /// Nobody was asked: there is no call to record, and no work of the model's to count.
@@ -120,8 +124,7 @@ async fn end(
     panel: &Panel,
     plan: SeatPlan,
     (started_ms, done): (i64, Instant),
-    outcome: Outcome,
-    metered: Metered,
+    Told { outcome, metered, sent }: Told,
 ) -> SeatEnd {
     let (status, error) = match outcome.end {
         CallEnd::Ok => (SeatStatus::Ok, None),
@@ -136,12 +139,13 @@ async fn end(
         error: error.as_ref(),
         usage: outcome.usage,
         served_as: outcome.served_as.as_deref(),
-        attempts: outcome.attempts,
+        attempts: sent,
         first_token_s: outcome.first_token_s.map(round),
         call: &plan.call,
         turn: None,
     });
     let view = SeatView {
+        alias: gateway.called_now(&plan.model.alias),
         status,
         seconds: Some(round(outcome.seconds)),
         first_token_s: outcome.first_token_s.map(round),
@@ -240,7 +244,7 @@ fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
 pub(crate) fn describe(error: &UpstreamError) -> String {
     let mut facts = Vec::new();
     facts.extend(error.status.map(|status| status.to_string()));
-    facts.extend(error.retry_after.map(|wait| format!("wait {} s", wire::wait::whole_seconds(wait).max(1))));
+    facts.extend(error.retry_after.map(|wait| format!("wait {}", wire::wait::in_words(wait))));
     if facts.is_empty() {
         return error.message.clone();
     }
@@ -249,7 +253,7 @@ pub(crate) fn describe(error: &UpstreamError) -> String {
 
 /// `429, 40 s`; where there is no status, what happened.
 pub(crate) fn in_brief(error: &UpstreamError) -> String {
-    let wait = error.retry_after.map(|wait| format!("{} s", wire::wait::whole_seconds(wait).max(1)));
+    let wait = error.retry_after.map(wire::wait::in_words);
     let facts: Vec<String> = error.status.map(|status| status.to_string()).into_iter().chain(wait).collect();
     match (facts.is_empty(), error.class) {
         (false, _) => facts.join(", "),
@@ -330,7 +334,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Runs the call to its end, showing what comes meanwhile.
-    async fn follow(&self, call: impl Future<Output = Outcome>) -> Outcome {
+    async fn follow<T>(&self, call: impl Future<Output = T>) -> T {
         tokio::pin!(call);
         let begun = Instant::now();
         let mut shown = 0;
@@ -338,9 +342,9 @@ impl<'a> Watcher<'a> {
         let mut waiting = false;
         loop {
             tokio::select! {
-                outcome = &mut call => {
+                told = &mut call => {
                     self.show(&mut shown, begun);
-                    return outcome;
+                    return told;
                 }
                 () = self.came.notified(), if !waiting => waiting = true,
                 () = tokio::time::sleep_until(next_show), if waiting => {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use http::HeaderMap;
 use tokio::time::{Instant, timeout_at};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use wire::{
     Class, Event, EventDecoder, EventEncoder, Form, Request, Restore, UpstreamError,
     relay::{self, Relay},
@@ -35,6 +35,8 @@ pub(crate) struct Answering {
     untold: bool,
     last_byte: Instant,
     idle: Duration,
+    /// Its own, of the gateway's end.
+    closing: CancellationToken,
 }
 
 enum Reader {
@@ -52,6 +54,7 @@ impl Answering {
         request: &Request,
         watch: Watch,
         idle: Duration,
+        closing: CancellationToken,
     ) -> Answering {
         // A member may send one whole reply where a stream was asked for: only a stream can be relayed as one.
         let relayed = asked.relayed && request.form != Form::Array;
@@ -74,6 +77,7 @@ impl Answering {
             untold: false,
             last_byte: Instant::now(),
             idle,
+            closing,
         }
     }
 
@@ -91,7 +95,12 @@ impl Answering {
     pub(crate) async fn read(&mut self) {
         let may_end = self.may_end();
         let patience = if may_end { AFTER_FINISH.min(self.idle) } else { self.idle };
-        match timeout_at(self.last_byte + patience, self.body.next()).await {
+        let came = tokio::select! {
+            biased;
+            () = self.closing.cancelled() => return self.end(Some(stopped())),
+            came = timeout_at(self.last_byte + patience, self.body.next()) => came,
+        };
+        match came {
             Ok(next) => {
                 let mut next = Some(next);
                 let mut taken = 0;
@@ -218,6 +227,11 @@ impl Answering {
         }
     }
 
+    /// Whether it was the gateway that stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.watch.error.is_some() && self.closing.is_cancelled()
+    }
+
     /// Whether a relay's caller has yet to be told of the error: what the member said of it has gone on.
     pub(crate) fn error_is_untold(&self) -> bool {
         self.untold
@@ -242,6 +256,11 @@ fn is_stream(headers: &HeaderMap) -> bool {
     let content_type = text_header(headers, http::header::CONTENT_TYPE).to_ascii_lowercase();
     // Some say nothing, or that they send text.
     !content_type.starts_with("application/json") && !content_type.starts_with("text/html")
+}
+
+fn stopped() -> UpstreamError {
+    let message = "Benchwarmers is stopping".to_owned();
+    UpstreamError { class: Class::Other, status: None, message, retry_after: None }
 }
 
 fn too_long() -> UpstreamError {
@@ -287,7 +306,7 @@ mod tests {
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         let incoming = Incoming { status: 200, headers, body: body.boxed(), is_handed_over: false };
         let watch = Watch::new(Origins::new().listen(wire::Member(1), "c"), false, false);
-        Answering::new(asked, incoming, &request, watch, IDLE)
+        Answering::new(asked, incoming, &request, watch, IDLE, CancellationToken::new())
     }
 
     #[tokio::test(start_paused = true)]

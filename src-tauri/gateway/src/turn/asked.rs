@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use catalog::{Endpoint, Model};
-use wire::{ApiError, Encoded, Form, Member, Request, Target};
+use wire::{ApiError, Encoded, Form, Json, Member, Request, Target};
 
-use crate::{gateway::Gateway, setup::Snapshot};
+use crate::{asking::Again, gateway::Gateway, setup::Snapshot};
 
 pub(crate) struct Asked {
     pub model: Model,
@@ -39,9 +39,9 @@ impl Asked {
             // One array is whole when its last byte has come: events are asked for, and written as the array.
             true if request.form == Form::Array => {
                 let events = Request { form: Form::Events, ..request.clone() };
-                format.relay_request(body, &events, &target)
+                format.relay(body, &events, &target)
             }
-            true => format.relay_request(body, request, &target),
+            true => format.relay(body, request, &target),
             false => Ok(format.encode_request(request, &target)),
         };
         Some(encoded.map(|mut encoded| {
@@ -51,10 +51,18 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// Its body with the room that it is to have for its answer; `None` where there is no more.
+    pub(crate) fn widened(&self, gateway: &Gateway, snapshot: &Snapshot, again: &Again) -> Option<Bytes> {
+        let it = snapshot.roster.get(&self.model.alias)?;
+        again.body(gateway, it, &self.endpoint, self.body.clone())
+    }
+}
+
 /// What the caller said: read, and as it was sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Said<'a> {
     pub request: &'a Request,
-    pub body: &'a [u8],
+    pub body: &'a Json,
     pub conversation: &'a str,
 }

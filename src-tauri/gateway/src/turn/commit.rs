@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join;
 use http::{HeaderName, Method, header};
 use plan::Registered;
 use tokio::time::{Instant, timeout_at};
-use wire::{ApiError, Dialect, Kind, Origin, UpstreamError};
+use wire::{ApiError, Dialect, Finish, Kind, Origin, UpstreamError};
 
 use super::{
     Turn,
@@ -17,6 +18,8 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    api::shutting_down,
+    asking::Again,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
@@ -32,6 +35,14 @@ const ERROR_PATIENCE: Duration = Duration::from_secs(5);
 impl Turn {
     /// The first member that answers, with its first piece in hand; or why nobody does.
     pub(crate) async fn commit(&mut self) -> Result<Answering, Refusal> {
+        let closing = self.gateway.closing().clone();
+        tokio::select! {
+            committed = self.try_members() => committed,
+            () = closing.cancelled() => Err(shutting_down().into()),
+        }
+    }
+
+    async fn try_members(&mut self) -> Result<Answering, Refusal> {
         let aliases: Vec<String> =
             self.order.iter().take(MOST).map(|candidate| candidate.alias.clone()).collect();
         for (at, alias) in aliases.iter().enumerate() {
@@ -56,24 +67,34 @@ impl Turn {
     ///
     /// Errors: what is wrong with the caller's body for every member of its API.
     async fn ask(&mut self, alias: &str, is_last: bool) -> Result<Result<Answering, Failed>, ApiError> {
-        let mut again = false;
+        let (mut again, mut otherwise) = (false, Again::default());
+        let mut was: Option<Failed> = None;
         loop {
             // A turn keeps the set-up it began with, and whom its owner has retired meanwhile is called no more.
-            let now = self.gateway.snapshot();
-            if now.model(alias).is_none_or(|model| model.retired.is_some()) {
+            if self.gateway.is_gone(alias) {
                 return Ok(Err(Failed::of(gone(alias))));
             }
             let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
             let Some(asked) = Asked::new(&self.gateway, &self.snapshot, alias, said) else {
                 return Ok(Err(Failed::of(gone(alias))));
             };
-            let asked = asked?;
-            let (failed, is_learned) = match self.attempt(asked).await {
+            let mut asked = asked?;
+            match asked.widened(&self.gateway, &self.snapshot, &otherwise) {
+                Some(body) => asked.body = body,
+                // It has all the room that there is.
+                None => return Ok(Err(was.unwrap_or_else(Failed::empty))),
+            }
+            let failed = match self.attempt(asked).await {
                 Ok(answering) => return Ok(Ok(answering)),
                 Err(failed) => failed,
             };
             // What it has just been learned to refuse, it is asked without.
-            if is_learned {
+            let it = self.snapshot.roster.get(alias);
+            if otherwise.learns(|| it.is_some_and(|it| self.gateway.learn(it, &failed.error))) {
+                continue;
+            }
+            if failed.out_of_room.as_ref().is_some_and(|usage| otherwise.widens(usage)) {
+                was = Some(failed);
                 continue;
             }
             match failed.once_more_after() {
@@ -86,12 +107,12 @@ impl Turn {
         }
     }
 
-    /// One call to a member, up to its first piece; else why not, and whether it was learned from.
-    async fn attempt(&mut self, asked: Asked) -> Result<Answering, (Failed, bool)> {
+    /// One call to a member, up to its first piece; else why not.
+    async fn attempt(&mut self, asked: Asked) -> Result<Answering, Failed> {
         self.record.asks(&asked);
         let snapshot = self.snapshot.clone();
         let alias = asked.model.alias.clone();
-        let Some(it) = snapshot.roster.get(&alias) else { return Err((Failed::of(gone(&alias)), false)) };
+        let Some(it) = snapshot.roster.get(&alias) else { return Err(Failed::of(gone(&alias))) };
         let call = Call {
             snapshot: &snapshot,
             it,
@@ -102,24 +123,25 @@ impl Turn {
         };
         match self.gateway.admit(call).await {
             Ok(metered) => self.record.sends(metered),
-            Err(paced) => return Err((Failed::of(paced), false)),
+            Err(paced) => return Err(Failed::of(paced)),
         }
-        match self.first_piece(it, asked).await {
-            Ok(answering) => Ok(answering),
-            Err(failed) => {
-                self.record.attempt_failed(&failed.error);
-                let learned = self.gateway.learn(it, &failed.error);
-                Err((failed, learned))
-            }
-        }
+        let answering = self.first_piece(it, asked).await;
+        answering.inspect_err(|failed| {
+            self.record.attempt_failed(&failed.error, failed.out_of_room.unwrap_or_default());
+        })
     }
 
     async fn first_piece(&mut self, it: &Registered, asked: Asked) -> Result<Answering, Failed> {
         let streamed = self.request.stream;
-        let incoming = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await?;
+        let sending = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience);
+        // Noted once it has gone out, while the member is at it.
+        let (sent, ()) = join(sending, async { self.record.note() }).await;
+        let incoming = sent?;
         let listening = self.gateway.origins().listen(asked.member, &self.conversation);
         let watch = Watch::new(listening, self.early, self.keeps_text);
-        let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+        let closing = self.gateway.closing().child_token();
+        let mut answering =
+            Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
         loop {
             answering.read().await;
             if let Some(error) = answering.watch.error.take() {
@@ -133,7 +155,11 @@ impl Turn {
             if !begun && answering.watch.finish.is_some() {
                 return Err(match answering.watch.is_notice() {
                     true => Failed::of(cleaned(&self.gateway, notice(answering.watch.opening()))),
-                    false => Failed::empty(),
+                    false => {
+                        let is_cut = answering.watch.finish == Some(Finish::Length);
+                        let out_of_room = is_cut.then_some(answering.watch.usage);
+                        Failed { out_of_room, ..Failed::empty() }
+                    }
                 });
             }
         }
@@ -210,7 +236,7 @@ pub(super) async fn send(
         status,
         body: Bytes::from(gateway.scrub(&String::from_utf8_lossy(&refused.body))),
     });
-    Err(Failed { error: cleaned(gateway, refused.error), as_it_is })
+    Err(Failed { as_it_is, ..Failed::of(cleaned(gateway, refused.error)) })
 }
 
 fn cleaned(gateway: &Gateway, error: UpstreamError) -> UpstreamError {

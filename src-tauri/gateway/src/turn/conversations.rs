@@ -93,6 +93,15 @@ impl Known {
         }
     }
 
+    /// A model has a new alias: its conversations stay its own.
+    pub(crate) fn renamed(&mut self, from: &str, to: &str) {
+        for it in self.by_key.values_mut() {
+            let of_calls = it.view.calls.iter_mut().map(|call| &mut call.alias);
+            let all = of_calls.chain([&mut it.view.alias]).chain(it.leaning.as_mut());
+            all.filter(|alias| *alias == from).for_each(|alias| to.clone_into(alias));
+        }
+    }
+
     /// Turns on their way.
     pub(crate) fn running(&self) -> usize {
         self.by_key.values().map(|it| it.open as usize).sum()

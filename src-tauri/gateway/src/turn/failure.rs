@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
-use wire::{ApiError, Class, Kind, Origin, UpstreamError};
+use wire::{ApiError, Class, Kind, Origin, UpstreamError, Usage};
 
-use crate::{evidence::is_limit, view::TurnFailedOver};
+use crate::{evidence::is_rate_limit, view::TurnFailedOver};
 
 /// A member's failure, before the caller has seen anything of it.
 pub(crate) struct Failed {
     pub error: UpstreamError,
     /// The provider's own words about the caller's request, where they go back in the caller's own API.
     pub as_it_is: Option<AsItIs>,
+    /// It had no room for a word: what it took, as far as that was told.
+    pub out_of_room: Option<Usage>,
 }
 
 /// A provider's reply that goes back as it came, known keys masked.
@@ -37,7 +39,7 @@ impl From<ApiError> for Refusal {
 
 impl Failed {
     pub(crate) fn of(error: UpstreamError) -> Failed {
-        Failed { error, as_it_is: None }
+        Failed { error, as_it_is: None, out_of_room: None }
     }
 
     pub(crate) fn empty() -> Failed {
@@ -101,7 +103,7 @@ pub(crate) fn nobody_answered(
         .collect();
     let message = format!("No member of bench/{collection} answered. {}", reasons.join("; "));
     let all = |is: fn(&UpstreamError) -> bool| !errors.is_empty() && errors.iter().all(is);
-    let (kind, code) = if all(|error| error.class == Class::Capacity && is_limit(error)) {
+    let (kind, code) = if all(|error| error.class == Class::Capacity && is_rate_limit(error)) {
         (Kind::RateLimit, "all_rate_limited")
     } else if all(|error| error.class == Class::TooLarge) {
         (Kind::TooLarge, "too_large")
@@ -168,14 +170,20 @@ mod tests {
     fn what_everybody_failing_is() {
         let limited = |wait| failed(Class::Capacity, Some(429), wait).error;
         let large = || failed(Class::TooLarge, Some(400), None).error;
-        let busy = || failed(Class::Capacity, Some(529), None).error;
+        let busy = |status, wait| failed(Class::Capacity, Some(status), wait).error;
         let told = |errors: &[UpstreamError]| {
             let error = nobody_answered("core", &[], errors);
             (error.kind.status(), error.retry_after.map(|wait| wait.as_secs()))
         };
         assert_eq!(told(&[limited(Some(40)), limited(None), limited(Some(7))]), (429, Some(7)));
         assert_eq!(told(&[large(), large()]), (413, None));
-        for mixed in [vec![limited(Some(1)), large()], vec![busy(), limited(Some(1))], vec![]] {
+        for mixed in [
+            vec![limited(Some(1)), large()],
+            vec![busy(529, None), limited(Some(1))],
+            // That they say how long they are busy makes it no limit.
+            vec![busy(503, Some(9)), busy(529, Some(9))],
+            vec![],
+        ] {
             assert_eq!(told(&mixed), (502, None), "{mixed:?}");
         }
     }

@@ -42,24 +42,47 @@ pub(crate) fn key(collection: &str, caller: &str, request: &Request, headers: &H
     })
 }
 
-/// What names the conversation for a person: the beginning of its first user message, on one line.
-pub(crate) fn title(request: &Request) -> String {
+/// What names the conversation for a person: the beginning of what they said first, on one line. `scrub` masks keys
+/// before it is cut.
+pub(crate) fn title(request: &Request, scrub: impl Fn(&str) -> String) -> String {
+    let said = user_texts(request).map(said).find(|text| !text.is_empty());
+    let Some(said) = said.or_else(|| user_texts(request).next()) else { return String::new() };
     let mut title = String::new();
-    // What an agent puts before the person's words is no title.
-    let is_said = |text: &&str| !text.trim_start().starts_with('<');
-    let has_words = first_user(request).any(|text| is_said(&text));
-    let said = first_user(request).filter(|text| is_said(text) || !has_words);
-    let mut texts = said.flat_map(str::split_whitespace);
-    while title.chars().count() < TITLE {
-        let Some(word) = texts.next() else { break };
+    for word in said.split_whitespace() {
         if !title.is_empty() {
             title.push(' ');
         }
-        title.extend(word.chars().take(TITLE));
+        // A key that begins in the title is in it whole; what is longer is none.
+        title.push_str(&word[..word.floor_char_boundary(LONGEST_KEY)]);
+        if title.len() >= TITLE * 4 {
+            break;
+        }
     }
-    title.chars().take(TITLE).collect()
+    scrub(&title).chars().take(TITLE).collect()
 }
 
+/// The person's own words of a text: without the blocks that an agent puts before them, `<system-reminder>…</…>` and
+/// their like, and without the instructions that Codex sends as if they were said.
+fn said(text: &str) -> &str {
+    let mut rest = text.trim();
+    while let Some(behind) = behind_block(rest) {
+        rest = behind.trim_start();
+    }
+    if rest.starts_with("# AGENTS.md instructions") { "" } else { rest }
+}
+
+/// What stands behind the element that a text begins with, if it begins with one that is closed.
+fn behind_block(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('<')?;
+    let name = &name[..name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))?];
+    if name.is_empty() {
+        return None;
+    }
+    let (_, behind) = text.split_once(&format!("</{name}>"))?;
+    Some(behind)
+}
+
+const LONGEST_KEY: usize = 8 * 1024;
 /// Characters of a title.
 const TITLE: usize = 90;
 
@@ -82,6 +105,11 @@ fn users_session(user: &str) -> Option<&str> {
 fn first_user(request: &Request) -> impl Iterator<Item = &str> {
     let first = request.messages.iter().find(|message| message.role == Role::User);
     first.into_iter().flat_map(|message| &message.parts).filter_map(|part| part.content.as_text())
+}
+
+fn user_texts(request: &Request) -> impl Iterator<Item = &str> {
+    let said = request.messages.iter().filter(|message| message.role == Role::User);
+    said.flat_map(|message| &message.parts).filter_map(|part| part.content.as_text())
 }
 
 fn system_texts(request: &Request) -> impl Iterator<Item = &str> {
@@ -209,15 +237,42 @@ mod tests {
 
     #[test]
     fn titles() {
-        let request = |content: serde_json::Value| {
-            let body = serde_json::json!({"model": "x", "messages": [{"role": "user", "content": content}]});
-            let body = body.to_string();
-            wire::format(Dialect::Chat).decode_request(body.as_bytes(), &Route::default()).unwrap()
+        let of = |messages: &[&[&str]]| {
+            let text = |text: &&str| serde_json::json!({"type": "text", "text": text});
+            let message = |texts: &&[&str]| {
+                let texts: Vec<_> = texts.iter().map(text).collect();
+                serde_json::json!({"role": "user", "content": texts})
+            };
+            let messages: Vec<_> = messages.iter().map(message).collect();
+            let body = serde_json::json!({"model": "x", "messages": messages}).to_string();
+            let request = wire::format(Dialect::Chat).decode_request(body.as_bytes(), &Route::default());
+            title(&request.unwrap(), |text| text.replace("key", "••••"))
         };
-        let text = |text: &str| serde_json::json!({"type": "text", "text": text});
-        assert_eq!(title(&request("fix\n the  bug".into())), "fix the bug");
-        let reminded = serde_json::json!([text("<system-reminder>x</system-reminder>"), text("fix it")]);
-        assert!(title(&request(reminded)).starts_with("fix it"));
-        assert_eq!(title(&request("é".repeat(200).into())).chars().count(), 90);
+        let reminder = "<system-reminder>\nAs you answer,\n</system-reminder>";
+        let agents = "# AGENTS.md instructions for /srv/app\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>";
+        let environment = "<environment_context>\n  <cwd>/srv/app</cwd>\n</environment_context>";
+        for (messages, wanted) in [
+            (&[&["fix\n the  bug"][..]][..], "fix the bug"),
+            (&[&[reminder, "fix it"]], "fix it"),
+            // Before the words, in one text with them.
+            (
+                &[&["<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n\nfix it"]],
+                "fix it",
+            ),
+            // Codex: each is a message of its own.
+            (&[&[agents], &[environment], &["fix it"]], "fix it"),
+            (&[&[agents, environment], &["fix it", "and that"]], "fix it"),
+            (&[&["<user_instructions>Be brief.</user_instructions>"], &["fix it"]], "fix it"),
+            // Nobody has said anything.
+            (&[&[environment]], "<environment_context> <cwd>/srv/app</cwd> </environment_context>"),
+            (&[&["<div> is never closed"]], "<div> is never closed"),
+            (&[&["<3 this"]], "<3 this"),
+            (&[&["my key is out"]], "my •••• is out"),
+        ] {
+            assert_eq!(of(messages), wanted);
+        }
+        assert_eq!(of(&[&["é".repeat(200).as_str()]]).chars().count(), 90);
+        // A key at the cut is masked whole.
+        assert!(of(&[&[&format!("{} key", "x".repeat(87))]]).ends_with("x ••"));
     }
 }

@@ -6,7 +6,6 @@ mod commit;
 mod conversations;
 mod failure;
 mod identity;
-mod learned;
 mod record;
 mod shadow;
 mod stream;
@@ -15,16 +14,14 @@ mod whole;
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::HeaderMap;
 use plan::{Candidate, Collection, OnHangup, SeatingInput, TurnInput, turn_order};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use wire::{ApiError, Content, Request, estimate_tokens};
+use wire::{ApiError, Content, Json, Request, estimate_tokens};
 
 pub(crate) use conversations::Conversations;
 pub(crate) use failure::{AsItIs, Refusal};
-pub(crate) use learned::Learned;
 pub(crate) use stream::{Begun, Streaming};
 
 use self::{
@@ -47,7 +44,7 @@ pub(crate) struct Taking {
     pub by_name: bool,
     pub request: Request,
     /// As the caller sent it.
-    pub body: Bytes,
+    pub body: Json,
     /// Behind the path's `?`, as the caller sent it.
     pub query: String,
     /// The caller's headers that switch features of its API.
@@ -63,7 +60,7 @@ pub(crate) struct Turn {
     snapshot: Arc<Snapshot>,
     collection: Collection,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     /// The conversation's id, and its key.
     conversation: String,
@@ -81,7 +78,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Orders the members and opens the record; nothing is sent yet.
+    /// Orders the members and opens the record; nothing is sent yet. Keys are known by now, that none is recorded.
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
         let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
         let snapshot = gateway.snapshot();
@@ -95,7 +92,7 @@ impl Turn {
             at: rfc3339(now_ms),
             last_at: rfc3339(now_ms),
             client,
-            title: gateway.scrub(&identity::title(&request)),
+            title: identity::title(&request, |text| gateway.scrub(text)),
             status: TurnStatus::Running,
             practice: snapshot.is_practice_collection(&collection),
             ..ConversationView::default()
@@ -176,7 +173,7 @@ impl Turn {
     /// minutes, and ask much.
     fn forget_question(&mut self) {
         if !self.shadowed {
-            self.body = Bytes::new();
+            self.body = Json::default();
             self.request.messages = Vec::new();
             self.request.tools = Vec::new();
         }
@@ -194,10 +191,13 @@ impl Turn {
             "collection": format!("bench/{}", self.collection.name),
             "reply": "route",
             "conversation": turn.conversation,
-            "call": turn.call,
-            "alias": turn.alias,
-            "turn": turn.turn,
         });
+        // Where nobody answered there is none.
+        if !turn.call.is_empty() {
+            bench["call"] = json!(turn.call);
+        }
+        bench["alias"] = json!(turn.alias);
+        bench["turn"] = json!(turn.turn);
         if !turn.failed_over.is_empty() {
             bench["failed_over"] = json!(turn.failed_over);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plan::{Shape, Tally, TurnOrder};
-use store::{Ack, ConversationRow, LedgerRow, TurnRow};
+use store::{Ack, BegunTurn, ConversationRow, LedgerRow, TurnRow};
 use tokio::time::Instant;
 use wire::{Class, Dialect, UpstreamError, Usage};
 
@@ -55,7 +55,14 @@ struct Open {
     price: Option<catalog::Price>,
     /// The gateway's own time so far.
     own: Duration,
+    /// Its place among those on their way, and the call that was noted there.
+    begun_turn: BegunTurn,
+    noted: Option<String>,
 }
+
+/// Why a turn has no end.
+const STOPPED: &str = "Benchwarmers was stopped while the turn ran";
+const CUT_OFF: &str = "Benchwarmers ended while the turn ran";
 
 impl Record {
     pub(crate) fn begin(gateway: &Gateway, began: Began) -> Record {
@@ -97,6 +104,8 @@ impl Record {
             shape,
             price: None,
             own: Duration::ZERO,
+            begun_turn: gateway.store().turn_begun(),
+            noted: None,
         };
         Record { gateway: gateway.clone(), open: Some(Box::new(open)) }
     }
@@ -108,7 +117,7 @@ impl Record {
             open.own = open.begun.elapsed();
         }
         let view = &mut open.view;
-        asked.model.alias.clone_into(&mut view.alias);
+        view.alias = self.gateway.called_now(&asked.model.alias);
         asked.endpoint.name.clone_into(&mut view.endpoint);
         asked.model.served.clone_into(&mut view.served);
         asked.endpoint.api.name().clone_into(&mut view.member_api);
@@ -123,13 +132,13 @@ impl Record {
         open.metered = Some(metered);
     }
 
-    /// What was sent last came to nothing.
-    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError) {
+    /// What was sent last came to nothing, and took this.
+    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
-        open.spent.push(metered.end(&Ended { status, error: Some(error), turn, ..Ended::default() }));
+        open.spent.push(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
@@ -155,11 +164,28 @@ impl Record {
         if let Some(metered) = &mut open.metered {
             metered.answers();
         }
-        if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
+        let mut known = self.gateway.conversations().lock();
+        open.view.alias = self.gateway.called_now(&open.view.alias);
+        if let Some(it) = known.get(&open.key) {
             open.view.call = it.answered(&open.view.alias, &open.view.endpoint);
         }
         open.row.alias.clone_from(&open.view.alias);
+        drop(known);
         self.tell();
+    }
+
+    /// Notes how it stands, in case the process ends before it does. It costs a small write, and is made while the
+    /// member is waited for.
+    pub(crate) fn note(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        if open.noted.as_ref() == Some(&open.view.call) {
+            return;
+        }
+        open.noted = Some(open.view.call.clone());
+        let seconds = round(open.begun.elapsed().as_secs_f64());
+        let status = status_word(TurnStatus::Cancelled).to_owned();
+        let row = TurnRow { status, seconds, error: Some(CUT_OFF.to_owned()), ..open.row(None) };
+        open.begun_turn.note(&row);
     }
 
     pub(crate) fn failed_over(&self) -> &[TurnFailedOver] {
@@ -194,12 +220,18 @@ impl Record {
     fn close(&mut self, watch: Option<&mut Watch>, status: TurnStatus) -> Option<Ack<()>> {
         let mut open = self.open.take()?;
         let now_ms = self.gateway.clock().now_ms();
+        // Whatever it looks like from where it is noticed.
+        let is_stopped = status != TurnStatus::Ok && self.gateway.closing().is_cancelled();
+        let status = if is_stopped { TurnStatus::Cancelled } else { status };
+        open.view.alias = self.gateway.called_now(&open.view.alias);
+        open.row.alias = self.gateway.called_now(&open.row.alias);
         open.view.status = status;
         open.view.seconds = Some(round(open.begun.elapsed().as_secs_f64()));
         open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
         let (usage, broke) = match watch {
             Some(watch) => {
                 open.watched(watch);
+                open.view.answer = self.gateway.scrub(&watch.answer);
                 (watch.usage, Some(watch.error.take()))
             }
             None => (Usage::default(), None),
@@ -211,7 +243,10 @@ impl Record {
         };
         let class = error.as_ref().map(|(_, class)| class_word(*class).to_owned());
         let is_error = matches!(status, TurnStatus::Error | TurnStatus::Empty);
-        open.view.error = error.filter(|_| is_error).map(|(said, _)| said).unwrap_or_default();
+        open.view.error = match is_stopped {
+            true => STOPPED.to_owned(),
+            false => error.filter(|_| is_error).map(|(said, _)| said).unwrap_or_default(),
+        };
         let mut conversation = None;
         if let Some(it) = self.gateway.conversations().lock().get(&open.key) {
             let is_new = it.ended(&open.view.call, now_ms);
@@ -223,7 +258,13 @@ impl Record {
             let view = &open.view;
             self.gateway.live().turn(&conversation, || view.clone());
         }
-        Some(self.gateway.store().turn_ended(open.row(class.filter(|_| is_error))))
+        let row = TurnRow {
+            question: std::mem::take(&mut open.view.question),
+            answer: std::mem::take(&mut open.view.answer),
+            spent: std::mem::take(&mut open.spent),
+            ..open.row(class.filter(|_| is_error))
+        };
+        Some(self.gateway.store().turn_ended(row))
     }
 
     /// One offload for each model of a conversation; its later turns only make it younger.
@@ -232,7 +273,8 @@ impl Record {
             return;
         }
         let counts = Tally { offloads: u32::from(is_new), last_offload_ms: Some(now_ms), ..Tally::default() };
-        self.gateway.known().evidence().add(&open.view.alias, &open.shape, counts);
+        let mut evidence = self.gateway.known().evidence();
+        evidence.add(self.gateway.snapshot().called_now(&open.view.alias), &open.shape, counts);
     }
 
     fn tell(&self) {
@@ -280,44 +322,42 @@ impl Open {
         view.tokens_reasoning = usage.reasoning;
         (view.cache_read, view.cache_write) = (usage.cache_read, usage.cache_write);
         view.cost = self.price.as_ref().and_then(|price| price.cost(&usage));
-        view.answer = std::mem::take(&mut watch.answer);
     }
 
-    fn row(self: Box<Self>, error_class: Option<String>) -> TurnRow {
-        let Open { row, at_ms, view, attempts, spent, .. } = *self;
+    /// As it is recorded, without its texts and what it took.
+    fn row(&self, error_class: Option<String>) -> TurnRow {
+        let view = &self.view;
         TurnRow {
+            conversation: self.row.clone(),
             n: view.turn,
-            at_ms,
-            call: view.call,
-            alias: view.alias,
-            endpoint: view.endpoint,
-            served: view.served,
-            served_as: view.served_as,
-            api: view.api,
-            member_api: view.member_api,
+            at_ms: self.at_ms,
+            call: view.call.clone(),
+            alias: view.alias.clone(),
+            endpoint: view.endpoint.clone(),
+            served: view.served.clone(),
+            served_as: view.served_as.clone(),
+            api: view.api.clone(),
+            member_api: view.member_api.clone(),
             status: status_word(view.status).to_owned(),
             seconds: view.seconds.unwrap_or_default(),
             first_token_s: view.first_token_s,
             tool_calls: view.tool_calls,
-            finish: view.finish,
+            finish: view.finish.clone(),
             tokens_in: view.tokens_in,
             tokens_out: view.tokens_out,
             tokens_reasoning: view.tokens_reasoning,
             cache_read: view.cache_read,
             cache_write: view.cache_write,
             cost: view.cost,
-            attempts,
+            attempts: self.attempts,
             overhead_ms: view.overhead_ms,
             error_class,
-            error: (!view.error.is_empty()).then_some(view.error),
+            error: (!view.error.is_empty()).then(|| view.error.clone()),
             failed_over_json: json(&view.failed_over),
             skipped_json: json(&view.skipped),
             lossy_json: json(&view.lossy),
             why_json: json(&view.why),
-            question: view.question,
-            answer: view.answer,
-            spent,
-            conversation: row,
+            ..TurnRow::default()
         }
     }
 }

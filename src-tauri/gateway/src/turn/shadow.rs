@@ -3,11 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
+use futures_util::future::join_all;
 use plan::Shape;
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Request, UpstreamError, Usage};
+use wire::{Json, Request, UpstreamError, Usage};
 
 use super::{
     Turn,
@@ -17,6 +17,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    asking::Again,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
     panel::{class_word, describe, finish_word, round},
@@ -29,7 +30,7 @@ pub(super) struct Shadows {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     request: Request,
-    body: Bytes,
+    body: Json,
     features: Features,
     conversation: String,
     key: String,
@@ -81,25 +82,27 @@ impl Turn {
 }
 
 impl Shadows {
-    /// Asks them, one after another, in a task of its own.
+    /// Asks them side by side, in a task of its own. A gateway that stops waits for none.
     pub(super) fn begin(self) {
         let tasks = self.gateway.panel_tasks().clone();
-        let closing = self.gateway.closing().clone();
+        let stopping = self.gateway.stopping().clone();
         tasks.spawn(async move {
             tokio::select! {
+                biased;
+                () = stopping.cancelled() => {}
                 () = self.ask_all() => {}
-                () = closing.cancelled() => {}
             }
         });
     }
 
     async fn ask_all(self) {
-        for alias in &self.aliases {
-            if self.budget > 0 && self.spent_today().await >= self.budget {
-                return;
-            }
-            self.ask(alias).await;
+        let mut room = self.aliases.len();
+        if self.budget > 0 {
+            // Each will take what it is asked, at the least.
+            let left = self.budget.saturating_sub(self.spent_today().await);
+            room = usize::try_from(left.div_ceil(self.estimate.max(1))).unwrap_or(usize::MAX);
         }
+        join_all(self.aliases.iter().take(room).map(|alias| self.ask(alias))).await;
     }
 
     /// Tokens that the collection's shadows have taken since midnight, UTC.
@@ -114,9 +117,7 @@ impl Shadows {
     }
 
     async fn ask(&self, alias: &str) {
-        let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
         let Some(it) = self.snapshot.roster.get(alias) else { return };
-        let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
         let call = Call {
             snapshot: &self.snapshot,
             it,
@@ -125,19 +126,34 @@ impl Shadows {
             request: &self.request,
             estimate: self.estimate,
         };
-        // One that its endpoint's limits have no room for is left out.
-        let Ok(metered) = self.gateway.admit(call).await else { return };
         let started_ms = self.gateway.clock().now_ms();
         let begun = Instant::now();
-        let (endpoint, served) = (asked.endpoint.name.clone(), asked.model.served.clone());
-        let sent =
-            send(&self.gateway, (it, &asked), &self.features, self.request.stream, self.patience).await;
+        let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+        let mut again = Again::default();
+        let (asked, metered, sent) = loop {
+            let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
+            let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
+            // One that its endpoint's limits have no room for is left out.
+            let Ok(metered) = self.gateway.admit(call).await else { return };
+            let streamed = self.request.stream;
+            let sent = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await;
+            match &sent {
+                Err(failed) if again.learns(|| self.gateway.learn(it, &failed.error)) => {
+                    let (error, turn) = (Some(&failed.error), Some(self.turn));
+                    let row = metered.end(&Ended { status: "error", error, turn, ..Ended::default() });
+                    drop(self.gateway.store().spent(row));
+                }
+                _ => break (asked, metered, sent),
+            }
+        };
         let (watch, error) = match sent {
             Err(failed) => (None, Some(failed.error)),
             Ok(incoming) => {
                 let listening = self.gateway.origins().listen(asked.member, &self.conversation);
                 let watch = Watch::new(listening, false, true);
-                let mut answering = Answering::new(asked, incoming, &self.request, watch, self.patience.idle);
+                let closing = self.gateway.stopping().child_token();
+                let mut answering =
+                    Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
                 while !answering.watch.is_over() {
                     answering.read().await;
                     answering.forget();
@@ -163,7 +179,7 @@ impl Shadows {
             panel: self.conversation.clone(),
             seat: format!("turn{}", self.turn),
             kind: "shadow".to_owned(),
-            alias: alias.to_owned(),
+            alias: self.gateway.called_now(alias),
             endpoint: endpoint.clone(),
             served,
             started_ms,
@@ -218,7 +234,7 @@ impl Shadows {
             row.spent = Some(spent);
             it.view.calls.push(RoutedCall {
                 call: row.call.clone(),
-                alias: alias.to_owned(),
+                alias: self.gateway.called_now(alias),
                 endpoint,
                 shadow: true,
                 turn: Some(self.turn),
@@ -229,7 +245,9 @@ impl Shadows {
             it.view.clone()
         };
         let _ = self.gateway.store().shadow_ended(row, self.collection.clone(), shape).await;
-        self.gateway.known().evidence().offload(alias, &self.shape, at_ms);
+        let mut evidence = self.gateway.known().evidence();
+        evidence.offload(self.gateway.snapshot().called_now(alias), &self.shape, at_ms);
+        drop(evidence);
         self.gateway.live().conversation(conversation);
     }
 }

@@ -15,7 +15,7 @@ use super::{
     failure::{AsItIs, Refusal},
 };
 use crate::{
-    api::{Keeping, LAST_WORDS, Silences},
+    api::{Keeping, LAST_WORDS, Silences, shutting_down},
     gateway::Gateway,
     panel::{ON_DISK, describe},
     view::TurnStatus,
@@ -137,7 +137,7 @@ impl Streaming {
                         }
                     }
                 },
-                State::Flowing(_, answering) => {
+                State::Flowing(turn, answering) => {
                     let out = answering.out(&mut *self.encoder);
                     if let Some(kept) = self.kept.as_mut().filter(|_| answering.is_relay()) {
                         kept.take(&out);
@@ -148,6 +148,7 @@ impl Streaming {
                     if !out.is_empty() {
                         return Some(Ok(out.into()));
                     }
+                    turn.record.note();
                     if let Err(silence) = self.silences.unless(answering.read()).await {
                         let alive = match answering.is_relay() {
                             true => self.bare_keep_alive(),
@@ -220,9 +221,15 @@ impl Streaming {
             }
             Some(error) => {
                 self.state = State::Failed;
-                let said = turn.gateway.scrub(&describe(error));
-                let message = format!("{} stopped in the middle: {said}", answering.asked.model.alias);
-                let error = ApiError::new(Kind::Upstream, Origin::Upstream, "broken_answer", message);
+                let error = match answering.is_stopped() {
+                    true => shutting_down(),
+                    false => {
+                        let said = turn.gateway.scrub(&describe(error));
+                        let message =
+                            format!("{} stopped in the middle: {said}", answering.asked.model.alias);
+                        ApiError::new(Kind::Upstream, Origin::Upstream, "broken_answer", message)
+                    }
+                };
                 let words = self.encoder.error(&error, Some(&bench));
                 let told = match answering.is_relay() {
                     true => self.error_in_relay(&words, &out, answering.error_is_untold()),
@@ -292,7 +299,8 @@ fn committing(mut turn: Box<Turn>) -> BoxFuture<'static, Option<Committed>> {
 }
 
 /// Reads an answer to its end for the record alone.
-async fn finish_alone(turn: Box<Turn>, mut answering: Answering) {
+async fn finish_alone(mut turn: Box<Turn>, mut answering: Answering) {
+    turn.record.note();
     while !answering.watch.is_over() {
         answering.read().await;
         answering.forget();

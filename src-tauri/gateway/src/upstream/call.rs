@@ -109,8 +109,7 @@ impl Upstream {
                 Ok(sent) => sent,
             };
             match sent {
-                // Once more, and only when nothing can have been answered yet.
-                Err(error) if attempts == 1 && error.before_any_byte() => continue,
+                Err(error) if attempts == 1 && error.is_unsent() => continue,
                 Err(error) => break CallEnd::Error(network(&error)),
                 Ok(mut incoming) if (200..300).contains(&incoming.status) => {
                     let headers = std::mem::take(&mut incoming.headers);

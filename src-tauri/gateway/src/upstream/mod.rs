@@ -2,8 +2,11 @@
 
 mod call;
 mod count;
+mod far;
 mod listing;
 mod near;
+#[cfg(test)]
+mod reuse_tests;
 mod transport;
 
 pub(crate) use call::{
@@ -13,4 +16,4 @@ pub(crate) use call::{
 pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Incoming, Outgoing, Pooled, SendError, Transport};
+pub(crate) use transport::{Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Transport};

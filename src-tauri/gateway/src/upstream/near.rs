@@ -68,21 +68,29 @@ impl Near {
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         let host = HeaderValue::from_str(authority).map_err(|error| SendError::Other(error.to_string()))?;
         headers.insert(header::HOST, host);
-        loop {
-            let kept = self.take(authority);
-            let may_have_ended = kept.is_some();
-            let mut line = match kept {
-                Some(line) => line,
-                None => Line::open(authority).await?,
-            };
-            match line.ask(question).await {
+        // Whoever waited may have been closed meanwhile: the question has not been sent then.
+        while let Some(mut line) = self.take(authority) {
+            let once_more = question.clone();
+            let mut refused = match line.ask(question).await {
                 Ok(response) => return Ok(self.incoming(authority, line, response)),
-                Err(mut refused) => match refused.take_message() {
-                    // It was closed while it waited, before the question was sent.
-                    Some(unsent) if may_have_ended => question = unsent,
-                    _ => return Err(classify(&refused.into_error())),
-                },
+                Err(refused) => refused,
+            };
+            if let Some(unsent) = refused.take_message() {
+                question = unsent;
+                continue;
             }
+            let error = classify(&refused.into_error());
+            if error != SendError::Reset || line.has_heard() {
+                return Err(error);
+            }
+            // It was most likely being closed as the question went out, which is sent once more on a new one.
+            question = once_more;
+            break;
+        }
+        let mut line = Line::open(authority).await?;
+        match line.ask(question).await {
+            Ok(response) => Ok(self.incoming(authority, line, response)),
+            Err(refused) => Err(classify(&refused.into_error())),
         }
     }
 
@@ -143,6 +151,11 @@ impl Line {
         let opened = http1::handshake(TokioIo::new(socket)).await;
         let (sender, connection) = opened.map_err(|error| classify(&error))?;
         Ok(Line { sender, connection })
+    }
+
+    /// Whether something of a reply had come when it ended.
+    fn has_heard(self) -> bool {
+        !self.connection.into_parts().read_buf.is_empty()
     }
 
     async fn ask(&mut self, question: Question) -> Result<Response<Received>, TrySendError<Question>> {

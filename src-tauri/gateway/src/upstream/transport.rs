@@ -12,7 +12,10 @@ use http::{HeaderMap, Method, header};
 use secrecy_header::Headers;
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use super::near::{Address, Near};
+use super::{
+    far::Far,
+    near::{Address, Near},
+};
 use crate::api::coding::{Coding, codings, undone};
 
 pub(super) const USER_AGENT: &str = concat!("benchwarmers/", env!("CARGO_PKG_VERSION"));
@@ -56,9 +59,9 @@ pub(crate) enum SendError {
 }
 
 impl SendError {
-    /// Whether the request cannot have reached the provider's application: it may be sent once more.
-    pub(crate) fn before_any_byte(&self) -> bool {
-        matches!(self, SendError::Refused | SendError::ConnectTimeout | SendError::Reset)
+    /// Whether the request was not sent: it may be once more.
+    pub(crate) fn is_unsent(&self) -> bool {
+        matches!(self, SendError::Refused | SendError::ConnectTimeout)
     }
 
     /// What the system's own error says of a connection, where it tells.
@@ -75,30 +78,21 @@ impl SendError {
 }
 
 pub(crate) trait Transport: Send + Sync {
+    /// Sends a request. One that a kept connection is closed on before anything of a reply has come is sent once more
+    /// on a new one, and fails when that is closed too.
     fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>>;
 }
 
-/// The pooled clients. Loopback goes direct: a proxy named by the environment is for other machines.
+/// The ways there. What goes to this machine goes direct: a proxy named by the environment is for other machines.
 pub(crate) struct Pooled {
     near: Near,
-    remote: reqwest::Client,
-    loopback: reqwest::Client,
+    remote: Far,
+    loopback: Far,
 }
 
 impl Pooled {
     pub(crate) fn new() -> Result<Pooled, reqwest::Error> {
-        let builder = || {
-            reqwest::Client::builder()
-                .user_agent(USER_AGENT)
-                .connect_timeout(CONNECT)
-                .redirect(reqwest::redirect::Policy::none())
-                // Undone here: reqwest knows zlib's deflate only, and some servers send it bare.
-                .no_deflate()
-                .tcp_nodelay(true)
-                .pool_idle_timeout(IDLE)
-        };
-        let near = Near::default();
-        Ok(Pooled { near, remote: builder().build()?, loopback: builder().no_proxy().build()? })
+        Ok(Pooled { near: Near::default(), remote: Far::new()?, loopback: Far::direct()? })
     }
 }
 
@@ -112,15 +106,12 @@ impl Transport for Pooled {
                 let codings = codings(&incoming.headers).unwrap_or_default();
                 return Ok(plain(incoming, codings));
             }
-            let client = if catalog::is_loopback(&url) { &self.loopback } else { &self.remote };
-            let sent = client.request(request.method, url).headers(request.headers.into_map());
-            let response = sent.body(request.body).send().await.map_err(|error| classify(&error))?;
-            let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            let body = response.bytes_stream().map_err(|error| classify(&error)).boxed();
+            let far = if catalog::is_loopback(&url) { &self.loopback } else { &self.remote };
+            let incoming = far.send(url, request).await?;
             // It undoes the others.
-            let mut codings = codings(&headers).unwrap_or_default();
+            let mut codings = codings(&incoming.headers).unwrap_or_default();
             codings.retain(|coding| *coding == Coding::Deflate);
-            Ok(plain(Incoming { status, headers, body, is_handed_over: true }, codings))
+            Ok(plain(incoming, codings))
         })
     }
 }
@@ -143,31 +134,6 @@ fn damaged(error: io::Error) -> SendError {
     error
         .downcast()
         .unwrap_or_else(|_| SendError::Other("the answer's coding is damaged or not whole".to_owned()))
-}
-
-/// Reads the cause chain: reqwest's own text names the URL, which may hold secrets.
-fn classify(error: &reqwest::Error) -> SendError {
-    let mut texts = Vec::new();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(known) = cause.downcast_ref().and_then(SendError::of_io) {
-            return known;
-        }
-        texts.push(cause.to_string());
-        source = cause.source();
-    }
-    let text = texts.join(": ").to_lowercase();
-    if text.contains("dns") || text.contains("lookup") || text.contains("name resolution") {
-        SendError::Dns
-    } else if error.is_timeout() && error.is_connect() {
-        SendError::ConnectTimeout
-    } else if text.contains("certificate") || text.contains("handshake") || text.contains("tls") {
-        SendError::Tls(texts.last().cloned().unwrap_or_default())
-    } else if error.is_body() || error.is_decode() || text.contains("closed") || text.contains("incomplete") {
-        SendError::Reset
-    } else {
-        SendError::Other(texts.last().cloned().unwrap_or_else(|| "the request could not be sent".to_owned()))
-    }
 }
 
 mod secrecy_header {

@@ -3,7 +3,7 @@
 use wire::Kind;
 
 use super::{SeatingError, SeatingInput, Skipped, fitness, size};
-use crate::Registered;
+use crate::{Registered, Unavailable, router::WENT_PAID};
 
 /// Who was considered, before explorers are picked.
 pub(super) struct Considered<'a> {
@@ -79,7 +79,7 @@ fn callable_members<'a>(input: &SeatingInput<'a>, skipped: &mut Vec<Skipped>) ->
         }
         match find(input, alias) {
             Ok(registered) => callable.push(registered),
-            Err(NotCallable::Retired(why)) => skipped.push(skip(MEMBER, alias, why)),
+            Err(NotCallable::Owner(why)) => skipped.push(skip(MEMBER, alias, why)),
             Err(NotCallable::Unknown) => {
                 let why = "no model of this alias is registered; register it, or take it off the collection";
                 skipped.push(skip(MEMBER, alias, why.to_owned()));
@@ -111,7 +111,7 @@ fn nominees<'a>(input: &SeatingInput<'a>, skipped: &mut Vec<Skipped>) -> Vec<&'a
         }
         match find(input, alias) {
             Ok(registered) => nominees.push(registered),
-            Err(NotCallable::Retired(why)) => skipped.push(skip(EXPLORER, alias, why)),
+            Err(NotCallable::Owner(why)) => skipped.push(skip(EXPLORER, alias, why)),
             Err(NotCallable::Unknown) => {
                 skipped.push(skip(EXPLORER, alias, "no model of this alias is registered".to_owned()));
             }
@@ -122,15 +122,18 @@ fn nominees<'a>(input: &SeatingInput<'a>, skipped: &mut Vec<Skipped>) -> Vec<&'a
 
 enum NotCallable {
     Unknown,
-    /// Since when and why.
-    Retired(String),
+    /// Its owner has retired it, or has not allowed what it costs: why.
+    Owner(String),
 }
 
 fn find<'a>(input: &SeatingInput<'a>, alias: &str) -> Result<&'a Registered, NotCallable> {
     let registered = input.roster.get(alias).ok_or(NotCallable::Unknown)?;
     match &registered.model.retired {
+        None if (input.unavailable)(&registered.model) == Some(Unavailable::WentPaid) => {
+            Err(NotCallable::Owner(WENT_PAID.to_owned()))
+        }
         None => Ok(registered),
-        Some(retired) => Err(NotCallable::Retired(format!("retired on {}: {}", retired.date(), retired.why))),
+        Some(retired) => Err(NotCallable::Owner(format!("retired on {}: {}", retired.date(), retired.why))),
     }
 }
 

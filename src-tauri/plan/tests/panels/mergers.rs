@@ -40,6 +40,10 @@ fn nobody_that_has_gone_since_the_panel_began() {
     assert_eq!(seats, ["merger b: the router's primary"]);
     let gone = "retired or removed since the panel began";
     assert_eq!(skipped, [format!("m: {gone}"), format!("a: {gone}")]);
+    bench.away.insert("m".to_owned(), Unavailable::WentPaid);
+    let (seats, skipped) = order(&bench);
+    assert_eq!(seats, ["merger b: the router's primary"]);
+    assert!(skipped[0].starts_with("m: it was free and costs money now"), "{skipped:?}");
     // Whatever else is the matter with one, it may be asked to merge.
     bench.away.insert("m".to_owned(), Unavailable::NoKey);
     assert_eq!(order(&bench).0, ["merger m: set on the collection"]);

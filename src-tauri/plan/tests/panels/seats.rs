@@ -1,5 +1,5 @@
 use catalog::{Model, ModelRole};
-use plan::{SeatKind, Seating, Settings, Shape, shape_without_picker};
+use plan::{SeatKind, Seating, Settings, Shape, Unavailable, shape_without_picker};
 
 use crate::bench::{Bench, at, model, retired, seen};
 
@@ -31,6 +31,20 @@ fn a_retired_member_is_skipped_with_date_and_why_before_the_cap() {
     let seating = bench.seat("general").expect("seated");
     assert_eq!(seats(&seating), [("member1", "beta"), ("member2", "gamma")]);
     assert_eq!(skipped(&seating), ["member alpha: retired on 2026-11-29: gone"]);
+}
+
+#[test]
+fn what_costs_money_now_is_asked_by_nobody_until_its_owner_allows_it() {
+    let mut bench = Bench::new().models(["alpha", "beta", "gamma"]).members(["alpha", "beta"]);
+    bench.away.extend(["alpha", "gamma"].map(|alias| (alias.to_owned(), Unavailable::WentPaid)));
+    bench.with = with(["gamma"]);
+    let seating = bench.seat("general").expect("seated");
+    assert_eq!(seats(&seating), [("member1", "beta")]);
+    let why = "it was free and costs money now; allow that under Models (bench model allow), or take it off";
+    assert_eq!(skipped(&seating), [format!("member alpha: {why}"), format!("explorer gamma: {why}")]);
+    // Whatever else is the matter with a member, it sits.
+    bench.away.insert("alpha".to_owned(), Unavailable::Retiring);
+    assert_eq!(seats(&bench.seat("general").expect("seated"))[0], ("member1", "alpha"));
 }
 
 #[test]

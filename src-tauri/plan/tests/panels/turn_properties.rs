@@ -77,6 +77,7 @@ fn bench_of(case: &Case) -> Bench {
             Some(3) => Unavailable::ProbeFailed,
             Some(4) => Unavailable::NoKey,
             Some(5) => Unavailable::Gone,
+            Some(6) => Unavailable::WentPaid,
             Some(_) => Unavailable::OverLimit,
         };
         bench.away.insert(format!("m{n}"), why);

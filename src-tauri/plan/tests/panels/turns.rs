@@ -154,6 +154,16 @@ fn reasons() -> Vec<Reason> {
         reason(
             able("alpha"),
             |mut bench| {
+                bench.away.insert("alpha".to_owned(), Unavailable::WentPaid);
+                bench
+            },
+            400,
+            "no_member",
+            "it was free and costs money now; allow that under Models (bench model allow), or take it off",
+        ),
+        reason(
+            able("alpha"),
+            |mut bench| {
                 bench.away.insert("alpha".to_owned(), Unavailable::NoKey);
                 bench
             },

@@ -1,12 +1,18 @@
 //! The verbs of route mode: conversations, their turns, and shadows.
 
 use crate::{
-    Ack, CallRow, OpenConversation, Store, StoreError, StoredConversation, TurnRow,
+    Ack, BegunTurn, CallRow, OpenConversation, Store, StoreError, StoredConversation, TurnRow,
     job::Waits,
     tables::{calls, conversations, turns},
 };
 
 impl Store {
+    /// A turn begins. What is noted of it is recorded at the next start, if the process ends before
+    /// [`Store::turn_ended`]. No note is waited for, and no database is read.
+    pub fn turn_begun(&self) -> BegunTurn {
+        self.0.begun.begin()
+    }
+
     /// A turn ended: it is written down, its conversation brought up to date, and where a model answered, counted
     /// into that model's work in the conversation, which is one call however many turns it has. A conflict when
     /// the conversation has a turn of this number already. It is written ahead: the ack is answered when a kill

@@ -22,6 +22,7 @@ fn only_the_owner_may_read() {
         [
             "backups",
             "records.ahead",
+            "records.begun",
             "records.lock",
             "records.sqlite3",
             "records.sqlite3-shm",

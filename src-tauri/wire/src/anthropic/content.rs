@@ -1,29 +1,28 @@
 //! Content of a turn: a string or a list of typed blocks.
 
-use serde_json::value::RawValue;
-
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{
         CacheMark, CallKind, Content, Document, Image, Part, Role, Seal, Source, Thinking, ToolCall,
         ToolResult,
     },
     raw::Fields,
+    text::Text,
 };
 
 /// Reads the parts of one turn. `unplaced` takes what blocks inside results hold that the model has no place for.
 pub(super) fn read(
-    raw: &RawValue,
+    raw: Found<'_>,
     role: Role,
     place: Place<'_>,
     unplaced: &mut Fields,
 ) -> Result<Vec<Part>, ApiError> {
-    if json::is_string(raw) {
-        return Ok(vec![Part::text(json::string(raw, place)?)]);
+    if raw.is_string() {
+        return Ok(vec![Part::text(json::text(raw, place)?)]);
     }
-    if !json::is_list(raw) {
+    if !raw.is_list() {
         return Err(place.expected("string or list"));
     }
     let blocks = json::list(raw, place)?.into_iter().enumerate();
@@ -31,7 +30,7 @@ pub(super) fn read(
 }
 
 /// `{"type": "ephemeral", "ttl": "1h"}`
-pub(super) fn cache_mark(raw: &RawValue, place: Place<'_>) -> Result<CacheMark, ApiError> {
+pub(super) fn cache_mark(raw: Found<'_>, place: Place<'_>) -> Result<CacheMark, ApiError> {
     let mut mark = Object::read(raw, place)?;
     Ok(CacheMark { ttl: optional(&mut mark, "ttl", place)? })
 }
@@ -48,12 +47,17 @@ pub(super) fn optional(
     fields.take(name).map(|raw| json::string(raw, place.field(name))).transpose()
 }
 
-fn block(raw: &RawValue, role: Role, place: Place<'_>, unplaced: &mut Fields) -> Result<Part, ApiError> {
+fn text(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<Text, ApiError> {
+    let place = place.field(name);
+    json::text(fields.take(name).ok_or_else(|| place.expected("string"))?, place)
+}
+
+fn block(raw: Found<'_>, role: Role, place: Place<'_>, unplaced: &mut Fields) -> Result<Part, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;
     let misplaced = |wanted: &str| place.field("type").expected(&format!("{kind} in {wanted} turns only"));
     let content = match kind.as_str() {
-        "text" => Content::Text(required(&mut fields, "text", place)?),
+        "text" => Content::Text(text(&mut fields, "text", place)?),
         "image" => Content::Image(Image { source: image(&mut fields, place)?, detail: None }),
         "document" => match document(&mut fields, place)? {
             Some(document) => Content::Document(document),
@@ -81,16 +85,16 @@ fn block(raw: &RawValue, role: Role, place: Place<'_>, unplaced: &mut Fields) ->
     Ok(part)
 }
 
-fn vendor(kind: String, raw: &RawValue) -> Part {
+fn vendor(kind: String, raw: Found<'_>) -> Part {
     Content::Vendor { dialect: Dialect::Anthropic, kind, raw: raw.into() }.into()
 }
 
 fn call(fields: &mut Object<'_>, place: Place<'_>) -> Result<ToolCall, ApiError> {
     let arguments = match fields.take("input") {
-        None => "{}".to_owned(),
-        Some(raw) if json::is_object(raw) => raw.get().to_owned(),
+        None => "{}".into(),
+        Some(raw) if raw.is_object() => raw.get().into(),
         // What a client makes of arguments that never came.
-        Some(raw) if raw.get() == "\"\"" => "{}".to_owned(),
+        Some(raw) if raw.get() == "\"\"" => "{}".into(),
         Some(_) => return Err(place.field("input").expected("object")),
     };
     Ok(ToolCall {

@@ -1,12 +1,10 @@
 //! Fields that shape how an answer is made: which there are, what type each has, where each is kept.
 
-use serde_json::value::RawValue;
-
 use super::content::{optional, required};
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, StructuredOutput, ThinkingMode},
 };
 
@@ -14,7 +12,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
     let root = Place::Root;
     for name in ["temperature", "top_p", "top_k"] {
         if let Some(raw) = fields.take(name) {
-            if !json::is_number(raw) {
+            if !raw.is_number() {
                 return Err(root.field(name).expected("number"));
             }
             request.sampling.fields.push((name.to_owned(), raw.into()));
@@ -54,7 +52,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 }
 
 /// The type of a field that is kept in `extra`.
-pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
+pub(super) fn check_known(name: &str, raw: Found<'_>) -> Result<(), ApiError> {
     let place = Place::Root.field(name);
     match name {
         "service_tier" | "inference_geo" => json::string(raw, place).map(drop),
@@ -64,7 +62,7 @@ pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
     }
 }
 
-fn output_config(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
+fn output_config(raw: Found<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("output_config");
     let mut fields = Object::read(raw, place)?;
     if let Some(effort) = optional(&mut fields, "effort", place)? {
@@ -80,13 +78,13 @@ fn output_config(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> 
 }
 
 /// `{"type": "json_schema", "schema": {…}}`
-fn structured(raw: &RawValue, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
+fn structured(raw: Found<'_>, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;
     request.spelled.retain(|(option, _)| *option != "structured_output");
     request.spelled.push(("structured_output", place.to_string()));
     request.structured_output = Some(if kind == "json_schema" {
-        let schema = fields.take("schema").filter(|raw| json::is_object(raw));
+        let schema = fields.take("schema").filter(|raw| raw.is_object());
         let schema = schema.ok_or_else(|| place.field("schema").expected("object"))?.into();
         let name = optional(&mut fields, "name", place)?;
         StructuredOutput::Schema { name, description: None, schema, strict: None }
@@ -96,7 +94,7 @@ fn structured(raw: &RawValue, place: Place<'_>, request: &mut Request) -> Result
     Ok(())
 }
 
-fn thinking(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
+fn thinking(raw: Found<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("thinking");
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;

@@ -1,20 +1,17 @@
 //! A caller's body into a [`Request`].
 
-use serde_json::value::RawValue;
-
 use super::{content, options, tools};
 use crate::{
     caller,
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Content, Message, Part, Request, Role},
     raw::Fields,
 };
 
-pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root_and(&text, "messages")?;
+pub(super) fn decode(body: &Json) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     // A stream of this API always carries usage.
     let mut request = Request { dialect: Dialect::Anthropic, include_usage: true, ..Request::default() };
@@ -38,11 +35,11 @@ pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
     Ok(request)
 }
 
-fn system(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
+fn system(raw: Found<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("system");
     let mut parts = content::read(raw, Role::System, place, &mut request.extra)?;
     for (at, part) in parts.iter_mut().enumerate() {
-        part.place = Some(if json::is_string(raw) { place } else { place.index(at) }.to_string().into());
+        part.place = Some(if raw.is_string() { place } else { place.index(at) }.into());
     }
     if parts.iter().any(|part| part.content.as_text() != Some("")) {
         request.messages.push(Message::new(Role::System, parts).at("system"));
@@ -53,13 +50,14 @@ fn system(raw: &RawValue, request: &mut Request) -> Result<(), ApiError> {
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
     let missing = |what: &str| ApiError::invalid("missing_messages", format!("messages: {what}"));
-    let messages = fields.take_objects("messages", place)?;
+    let messages = fields.take("messages").map(|raw| json::list(raw, place)).transpose()?;
     let messages = messages.ok_or_else(|| missing("expected a list with at least one message"))?;
     if messages.is_empty() {
         return Err(missing("the list is empty; send at least one message"));
     }
-    for (index, fields) in messages.into_iter().enumerate() {
-        let turns = read_message(fields, place.index(index), &mut request.extra)?;
+    for (index, found) in messages.into_iter().enumerate() {
+        let place = place.index(index);
+        let turns = read_message(Object::read(found, place)?, place, &mut request.extra)?;
         request.messages.extend(turns);
     }
     Ok(())
@@ -76,7 +74,7 @@ fn read_message(
     let raw = fields.take("content").ok_or_else(|| inner.expected("string or list"))?;
     let mut parts = content::read(raw, role, inner, unplaced)?;
     for (at, part) in parts.iter_mut().enumerate() {
-        part.place = Some(if json::is_string(raw) { inner } else { inner.index(at) }.to_string().into());
+        part.place = Some(if raw.is_string() { inner } else { inner.index(at) }.into());
     }
     let mut turns: Vec<Message> = Vec::new();
     for part in parts {
@@ -100,8 +98,8 @@ fn add(turns: &mut Vec<Message>, role: Role, part: Part, place: Place<'_>) {
 fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError> {
     let place = place.field("role");
     let expected = || place.expected("user, assistant or system");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
-    match role.as_str() {
+    let role = json::word(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
+    match &*role {
         "user" => Ok(Role::User),
         "assistant" => Ok(Role::Assistant),
         "system" => Ok(Role::System),

@@ -1,12 +1,10 @@
 //! A caller's `tools` and `tool_choice`.
 
-use serde_json::value::RawValue;
-
 use super::content::{cache_mark, optional, required};
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, Tool, ToolChoice, ToolRef},
     raw::Fields,
 };
@@ -33,7 +31,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 }
 
 fn tool(
-    raw: &RawValue,
+    raw: Found<'_>,
     place: Place<'_>,
     vendors: &mut Vec<String>,
     unplaced: &mut Fields,
@@ -47,7 +45,7 @@ fn tool(
     let name = required(&mut fields, "name", place)?;
     let description = optional(&mut fields, "description", place)?;
     let parameters = fields.take("input_schema");
-    if parameters.is_some_and(|raw| !json::is_object(raw)) {
+    if parameters.is_some_and(|raw| !raw.is_object()) {
         return Err(place.field("input_schema").expected("object"));
     }
     let strict = fields.take("strict").map(|raw| json::boolean(raw, place.field("strict"))).transpose()?;
@@ -59,7 +57,7 @@ fn tool(
 }
 
 /// The choice, and whether calls may be parallel where that is said.
-fn choice(raw: &RawValue, vendors: &[String]) -> Result<(ToolChoice, Option<bool>), ApiError> {
+fn choice(raw: Found<'_>, vendors: &[String]) -> Result<(ToolChoice, Option<bool>), ApiError> {
     let place = Place::Root.field("tool_choice");
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;

@@ -1,16 +1,15 @@
 //! A message's `content`: a string or a list of parts.
 
-use serde_json::value::RawValue;
-
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Audio, CacheMark, Content, Document, Image, Part, Role, Source},
+    text::Text,
 };
 
 /// Reads the parts of one message.
-pub(super) fn read(raw: Option<&RawValue>, role: Role, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+pub(super) fn read(raw: Option<Found<'_>>, role: Role, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
     let Some(raw) = raw else {
         return match role {
             // An assistant turn may hold nothing but tool calls or a refusal.
@@ -18,38 +17,38 @@ pub(super) fn read(raw: Option<&RawValue>, role: Role, place: Place<'_>) -> Resu
             _ => Err(place.expected("string or list")),
         };
     };
-    if json::is_string(raw) {
-        return Ok(vec![Part::text(json::string(raw, place)?)]);
+    if raw.is_string() {
+        return Ok(vec![Part::text(json::text(raw, place)?)]);
     }
-    if json::is_list(raw) {
+    if raw.is_list() {
         let items = json::list(raw, place)?;
         // A tool's result may be a list of its own, which is no list of parts.
-        if role == Role::Tool && !items.iter().all(|item| is_part(item)) {
+        if role == Role::Tool && !items.iter().all(|item| is_part(*item)) {
             return Ok(vec![Part::text(raw.get())]);
         }
         let items = items.into_iter().enumerate();
         return items.map(|(index, raw)| read_part(raw, place.index(index))).collect();
     }
     // Some agents hand a tool's result over as the object it returned.
-    if role == Role::Tool && json::is_object(raw) {
+    if role == Role::Tool && raw.is_object() {
         return Ok(vec![Part::text(raw.get())]);
     }
     Err(place.expected("string or list"))
 }
 
 /// `{"type": "ephemeral", "ttl": "1h"}`
-pub(super) fn cache_mark(raw: &RawValue, place: Place<'_>) -> Result<CacheMark, ApiError> {
+pub(super) fn cache_mark(raw: Found<'_>, place: Place<'_>) -> Result<CacheMark, ApiError> {
     let mut mark = Object::read(raw, place)?;
     let ttl = mark.take("ttl").map(|raw| json::string(raw, place.field("ttl"))).transpose()?;
     Ok(CacheMark { ttl })
 }
 
-fn is_part(raw: &RawValue) -> bool {
-    json::is_object(raw)
-        && Object::read(raw, Place::Root).is_ok_and(|fields| fields.get("type").is_some_and(json::is_string))
+fn is_part(raw: Found<'_>) -> bool {
+    raw.is_object()
+        && Object::read(raw, Place::Root).is_ok_and(|fields| fields.get("type").is_some_and(Found::is_string))
 }
 
-fn read_part(raw: &RawValue, place: Place<'_>) -> Result<Part, ApiError> {
+fn read_part(raw: Found<'_>, place: Place<'_>) -> Result<Part, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = fields.take("type").ok_or_else(|| place.field("type").expected("string"))?;
     let kind = json::string(kind, place.field("type"))?;
@@ -75,19 +74,19 @@ fn read_part(raw: &RawValue, place: Place<'_>) -> Result<Part, ApiError> {
     Ok(part)
 }
 
-fn vendor(kind: String, raw: &RawValue) -> Part {
+fn vendor(kind: String, raw: Found<'_>) -> Part {
     Content::Vendor { dialect: Dialect::Chat, kind, raw: raw.into() }.into()
 }
 
-fn text(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<String, ApiError> {
+fn text(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<Text, ApiError> {
     let place = place.field(name);
-    json::string(fields.take(name).ok_or_else(|| place.expected("string"))?, place)
+    json::text(fields.take(name).ok_or_else(|| place.expected("string"))?, place)
 }
 
 fn image(fields: &mut Object<'_>, place: Place<'_>) -> Result<Image, ApiError> {
     let raw = fields.take("image_url").ok_or_else(|| place.expected("object with url"))?;
     // Some clients send the URL itself.
-    if json::is_string(raw) {
+    if raw.is_string() {
         return Ok(Image { source: image_source(json::string(raw, place)?, place)?, detail: None });
     }
     let mut image = Object::read(raw, place)?;
@@ -108,8 +107,8 @@ fn image_source(url: String, place: Place<'_>) -> Result<Source, ApiError> {
 fn audio(fields: &mut Object<'_>, place: Place<'_>) -> Result<Audio, ApiError> {
     let raw = fields.take("input_audio").ok_or_else(|| place.expected("object with data and format"))?;
     let mut audio = Object::read(raw, place)?;
-    let data = text(&mut audio, "data", place)?;
-    let format = text(&mut audio, "format", place)?;
+    let mut string = |name| text(&mut audio, name, place).map(Text::into_string);
+    let (data, format) = (string("data")?, string("format")?);
     Ok(Audio { source: Source::Base64 { media_type: format!("audio/{format}"), data }, format })
 }
 

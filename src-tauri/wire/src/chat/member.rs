@@ -11,7 +11,7 @@ use super::RULES;
 use crate::{
     error::ApiError,
     format::Encoded,
-    json,
+    json::{self, Json},
     model::{Request, Role, Target},
     notice::Notice,
     prepare::{Prepared, prepare},
@@ -40,11 +40,10 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 }
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
-pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
-    let text = json::text_of(body)?;
-    let unsealed = seals::unsealed(&text, request, target, &mut notices)?;
-    let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
+    let unsealed = seals::unsealed(body, request, target, &mut notices)?;
+    let mut body = relay::Body::new(unsealed.as_ref().unwrap_or(body))?;
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
     body.remove(&["bench"]);
     body.remove(&["with"]);

@@ -1,11 +1,9 @@
 //! Fields that shape how an answer is made: which there are, what type each has, where each is kept.
 
-use serde_json::value::RawValue;
-
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, StructuredOutput, ThinkingMode},
     raw::Raw,
 };
@@ -91,12 +89,12 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 }
 
 /// `None` for plain text.
-fn structured(raw: &RawValue, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
+fn structured(raw: Found<'_>, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = fields.take("type").ok_or_else(|| place.field("type").expected("string"))?;
     let kind = json::string(kind, place.field("type"))?;
-    let object = |raw: &RawValue, place: Place<'_>| {
-        if json::is_object(raw) { Ok(Raw::from(raw)) } else { Err(place.expected("object")) }
+    let object = |raw: Found<'_>, place: Place<'_>| {
+        if raw.is_object() { Ok(Raw::from(raw)) } else { Err(place.expected("object")) }
     };
     Ok(match kind.as_str() {
         "text" => None,
@@ -158,7 +156,7 @@ fn reasoning(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiEr
 }
 
 /// The type of a field that is kept in `extra`.
-pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
+pub(super) fn check_known(name: &str, raw: Found<'_>) -> Result<(), ApiError> {
     match KNOWN.iter().find(|(known, _)| *known == name) {
         Some((_, kind)) => check(raw, *kind, Place::Root.field(name)),
         None => Ok(()),
@@ -178,16 +176,16 @@ fn refuse_many(fields: &mut Object<'_>) -> Result<(), ApiError> {
     }
 }
 
-fn check(raw: &RawValue, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
+fn check(raw: Found<'_>, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
     let (fits, expected) = match kind {
-        Type::Number => (json::is_number(raw), "number"),
+        Type::Number => (raw.is_number(), "number"),
         Type::Whole => return json::whole_number(raw, place).map(drop),
         Type::Bool => return json::boolean(raw, place).map(drop),
         Type::String => return json::string(raw, place).map(drop),
-        Type::StringOrStrings if json::is_list(raw) => return json::strings(raw, place).map(drop),
-        Type::StringOrStrings => (json::is_string(raw), "string or list of strings"),
-        Type::List => (json::is_list(raw), "list"),
-        Type::Object => (json::is_object(raw), "object"),
+        Type::StringOrStrings if raw.is_list() => return json::strings(raw, place).map(drop),
+        Type::StringOrStrings => (raw.is_string(), "string or list of strings"),
+        Type::List => (raw.is_list(), "list"),
+        Type::Object => (raw.is_object(), "object"),
     };
     if fits { Ok(()) } else { Err(place.expected(expected)) }
 }

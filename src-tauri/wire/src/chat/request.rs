@@ -2,22 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::value::RawValue;
-
 use super::{answer, content, options, tools};
 use crate::{
     caller,
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{CallKind, Content, Message, Part, Request, Role, Seal, Thinking, ToolResult},
     raw::Fields,
 };
 
-pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root_and(&text, "messages")?;
+pub(super) fn decode(body: &Json) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     refuse_legacy(&mut fields)?;
 
@@ -62,7 +59,7 @@ fn legacy(place: &Place<'_>, instead: &str) -> ApiError {
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let Some(messages) = fields.take_objects("messages", place)? else {
+    let Some(messages) = fields.take("messages").map(|raw| json::list(raw, place)).transpose()? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "messages: expected a list with at least one message",
@@ -76,8 +73,10 @@ fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), A
     }
     request.messages.reserve_exact(messages.len());
     let mut ids = Matcher::default();
-    for (index, fields) in messages.into_iter().enumerate() {
-        let message = read_message(fields, place.index(index), &mut ids, &mut request.extra)?;
+    for (index, found) in messages.into_iter().enumerate() {
+        let place = place.index(index);
+        let fields = Object::read(found, place)?;
+        let message = read_message(fields, place, &mut ids, &mut request.extra)?;
         request.messages.push(message);
     }
     Ok(())
@@ -111,7 +110,7 @@ fn read_message(
     }
     if role == Role::Assistant {
         if let Some(refusal) = string("refusal")?.filter(|text| !text.is_empty()) {
-            parts.push(Content::Refusal(refusal).into());
+            parts.push(Content::Refusal(refusal.into()).into());
         }
         if let Some(raw) = fields.take("tool_calls") {
             tools::read_calls(raw, place.field("tool_calls"), ids, &mut parts)?;
@@ -176,8 +175,8 @@ fn custom_results(request: &mut Request) {
 fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError> {
     let place = place.field("role");
     let expected = || place.expected("system, developer, user, assistant or tool");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
-    match role.as_str() {
+    let role = json::word(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
+    match &*role {
         "system" => Ok(Role::System),
         "developer" => Ok(Role::Developer),
         "user" => Ok(Role::User),
@@ -188,7 +187,7 @@ fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError
     }
 }
 
-fn include_usage(raw: &RawValue) -> Result<bool, ApiError> {
+fn include_usage(raw: Found<'_>) -> Result<bool, ApiError> {
     let place = Place::Root.field("stream_options");
     let mut fields = Object::read(raw, place)?;
     match fields.take("include_usage") {
@@ -197,6 +196,6 @@ fn include_usage(raw: &RawValue) -> Result<bool, ApiError> {
     }
 }
 
-fn is_empty_list(raw: &RawValue) -> bool {
+fn is_empty_list(raw: Found<'_>) -> bool {
     raw.get().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(']'))
 }

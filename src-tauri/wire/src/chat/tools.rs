@@ -1,13 +1,11 @@
 //! A caller's `tools`, `tool_choice`, `parallel_tool_calls`, and the calls of an assistant turn.
 
-use serde_json::value::RawValue;
-
 use super::content;
 use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{CallKind, Content, Part, Request, Seal, Tool, ToolCall, ToolChoice, ToolMode, ToolRef},
     raw::Fields,
 };
@@ -36,7 +34,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 
 /// Appends an assistant turn's calls to its parts.
 pub(super) fn read_calls(
-    raw: &RawValue,
+    raw: Found<'_>,
     place: Place<'_>,
     ids: &mut Matcher,
     parts: &mut Vec<Part>,
@@ -48,10 +46,11 @@ pub(super) fn read_calls(
     Ok(())
 }
 
-fn call(raw: &RawValue, place: Place<'_>, ids: &mut Matcher) -> Result<ToolCall, ApiError> {
+fn call(raw: Found<'_>, place: Place<'_>, ids: &mut Matcher) -> Result<ToolCall, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let id = optional(&mut fields, "id", place)?;
-    let is_custom = optional(&mut fields, "type", place)?.as_deref() == Some("custom");
+    let kind = fields.take("type").map(|raw| json::word(raw, place.field("type"))).transpose()?;
+    let is_custom = kind.as_deref() == Some("custom");
     let (field, arguments, kind) = if is_custom {
         ("custom", "input", CallKind::Custom)
     } else {
@@ -63,7 +62,8 @@ fn call(raw: &RawValue, place: Place<'_>, ids: &mut Matcher) -> Result<ToolCall,
         None => Object::default(),
     };
     let name = optional(&mut called, "name", inner)?.unwrap_or_default();
-    let arguments = optional(&mut called, arguments, inner)?.unwrap_or_default();
+    let arguments = called.take(arguments).map(|raw| json::text(raw, inner.field(arguments))).transpose()?;
+    let arguments = arguments.unwrap_or_default();
     let id = ids.call(id.as_deref(), &name);
     let signature = fields.take("extra_content").and_then(|raw| {
         let value: serde_json::Value = serde_json::from_str(raw.get()).ok()?;
@@ -72,7 +72,7 @@ fn call(raw: &RawValue, place: Place<'_>, ids: &mut Matcher) -> Result<ToolCall,
     Ok(ToolCall { id, name, namespace: None, arguments, kind, signature })
 }
 
-fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool, ApiError> {
+fn tool(raw: Found<'_>, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;
     if !matches!(kind.as_str(), "function" | "custom") {
@@ -92,7 +92,7 @@ fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool,
         Tool::Custom { name, namespace: None, description, grammar, cache }
     } else {
         let parameters = inner.take("parameters");
-        if parameters.is_some_and(|raw| !json::is_object(raw)) {
+        if parameters.is_some_and(|raw| !raw.is_object()) {
             return Err(inner_place.field("parameters").expected("object"));
         }
         let strict = inner.take("strict");
@@ -105,9 +105,9 @@ fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool,
     Ok(tool)
 }
 
-fn choice(raw: &RawValue, place: Place<'_>) -> Result<ToolChoice, ApiError> {
+fn choice(raw: Found<'_>, place: Place<'_>) -> Result<ToolChoice, ApiError> {
     let vendor = || ToolChoice::Vendor { dialect: Dialect::Chat, raw: raw.into() };
-    if json::is_string(raw) {
+    if raw.is_string() {
         return Ok(match json::string(raw, place)?.as_str() {
             "auto" => ToolChoice::Auto,
             "none" => ToolChoice::None,
@@ -116,7 +116,7 @@ fn choice(raw: &RawValue, place: Place<'_>) -> Result<ToolChoice, ApiError> {
             _ => vendor(),
         });
     }
-    if !json::is_object(raw) {
+    if !raw.is_object() {
         return Err(place.expected("string or object"));
     }
     let mut fields = Object::read(raw, place)?;

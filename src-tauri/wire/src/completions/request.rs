@@ -1,18 +1,15 @@
 //! A caller's body into a [`Request`].
 
-use serde_json::value::RawValue;
-
 use crate::{
     caller,
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Message, Part, Request, Role},
 };
 
-pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
+pub(super) fn decode(body: &Json) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     let mut request = Request { dialect: Dialect::Completions, ..Request::default() };
     if let Some(raw) = fields.take("model") {
@@ -56,19 +53,19 @@ fn prompt(fields: &mut Object<'_>) -> Result<String, ApiError> {
     let Some(raw) = fields.take("prompt") else {
         return Err(ApiError::invalid("missing_prompt", "prompt: expected a string"));
     };
-    if json::is_string(raw) {
+    if raw.is_string() {
         return json::string(raw, place);
     }
-    if !json::is_list(raw) {
+    if !raw.is_list() {
         return Err(place.expected("string or a list of one string"));
     }
     let prompts = json::list(raw, place)?;
-    if prompts.iter().any(|raw| json::is_number(raw) || json::is_list(raw)) {
+    if prompts.iter().any(|raw| raw.is_number() || raw.is_list()) {
         let words = "prompt: no member shares its tokens with us; send the prompt as text";
         return Err(ApiError::invalid("prompt_of_tokens", words));
     }
     match prompts.as_slice() {
-        [prompt] => json::string(prompt, place.index(0)),
+        [prompt] => json::string(*prompt, place.index(0)),
         [] => Err(ApiError::invalid("missing_prompt", "prompt: the list is empty; send one string")),
         _ => {
             let words = "prompt: a reply answers one prompt; send each in a request of its own";
@@ -105,10 +102,10 @@ fn sampling(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErr
         "repeat_penalty",
         "seed",
     ];
-    let mut keep = |name: &str, raw: &RawValue| request.sampling.fields.push((name.to_owned(), raw.into()));
+    let mut keep = |name: &str, raw: Found<'_>| request.sampling.fields.push((name.to_owned(), raw.into()));
     for name in NUMBERS {
         if let Some(raw) = fields.take(name) {
-            if !json::is_number(raw) {
+            if !raw.is_number() {
                 return Err(Place::Root.field(name).expected("number"));
             }
             keep(name, raw);
@@ -116,7 +113,7 @@ fn sampling(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErr
     }
     if let Some(raw) = fields.take("stop") {
         let place = Place::Root.field("stop");
-        match (json::is_list(raw), json::is_string(raw)) {
+        match (raw.is_list(), raw.is_string()) {
             (true, _) => drop(json::strings(raw, place)?),
             (_, true) => {}
             _ => return Err(place.expected("string or list of strings")),
@@ -124,7 +121,7 @@ fn sampling(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErr
         keep("stop", raw);
     }
     if let Some(raw) = fields.take("logit_bias") {
-        if !json::is_object(raw) {
+        if !raw.is_object() {
             return Err(Place::Root.field("logit_bias").expected("object"));
         }
         keep("logit_bias", raw);

@@ -1,7 +1,7 @@
 //! One content of a caller's: its role and its parts. Results and calls are turns of their own in the model, so one
 //! content may be several.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{
     media, seal,
@@ -11,8 +11,9 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{CallKind, Content, Message, Part, Role, Seal, Thinking, ToolCall, ToolResult},
+    text::Text,
 };
 
 /// `given` is the role of a content that has none of its own (the system instruction).
@@ -60,7 +61,7 @@ fn role(fields: &mut Object<'_>, place: Place<'_>, any: bool) -> Result<Role, Ap
 
 /// One field of a part says what it is.
 fn read_part(
-    raw: &RawValue,
+    raw: Found<'_>,
     role: Role,
     place: Place<'_>,
     ids: &mut Matcher,
@@ -82,9 +83,9 @@ fn read_part(
     let mut extra = Vec::new();
     let mut side = role;
     let content = if let Some(raw) = fields.take("text") {
-        let text = json::string(raw, place.field("text"))?;
+        let text = json::text(raw, place.field("text"))?;
         if is_thought {
-            Content::Thinking(Thinking { text, signature: signature.take() })
+            Content::Thinking(Thinking { text: text.into_string(), signature: signature.take() })
         } else {
             Content::Text(text)
         }
@@ -123,12 +124,12 @@ fn signature(fields: &mut Object<'_>, place: Place<'_>) -> Result<Option<String>
 }
 
 /// Executable code, its result, whatever comes later; a part of nothing is an empty text.
-fn vendor(fields: Object<'_>, raw: &RawValue) -> Content {
+fn vendor(fields: Object<'_>, raw: Found<'_>) -> Content {
     match fields.rest().next() {
         Some((name, _)) => {
             Content::Vendor { dialect: Dialect::Gemini, kind: spelling::camel(&name), raw: raw.into() }
         }
-        None => Content::Text(String::new()),
+        None => Content::Text(Text::default()),
     }
 }
 
@@ -144,9 +145,9 @@ fn call(
     let name = fields.take("name").ok_or_else(|| place.field("name").expected("string"))?;
     let name = json::string(name, place.field("name"))?;
     let arguments = match fields.take("args") {
-        Some(raw) if json::is_object(raw) => raw.get().to_owned(),
+        Some(raw) if raw.is_object() => raw.get().into(),
         Some(_) => return Err(place.field("args").expected("object")),
-        None => "{}".to_owned(),
+        None => "{}".into(),
     };
     let id = ids.call(id.as_deref(), &name);
     Ok(ToolCall { id, name, namespace: None, arguments, kind: CallKind::Function, signature })
@@ -163,7 +164,7 @@ fn result(
     let (id, name) = (string("id")?, string("name")?);
     let (mut parts, mut is_error) = (Vec::new(), false);
     if let Some(raw) = fields.take("response") {
-        if !json::is_object(raw) {
+        if !raw.is_object() {
             return Err(place.field("response").expected("object"));
         }
         let (text, failed) = told(raw);
@@ -180,7 +181,7 @@ fn result(
             } else if let Some(taken) = spelling::take(&mut part, "fileData") {
                 media::file(&taken, place, raw)?
             } else if let Some(raw) = part.take("text") {
-                Content::Text(json::string(raw, place.field("text"))?)
+                Content::Text(json::text(raw, place.field("text"))?)
             } else {
                 return Err(place.expected("an object with inlineData"));
             };
@@ -194,7 +195,7 @@ fn result(
 
 /// The words of a response: `output` and `error` are the names Google gives them, others are common; anything else
 /// is told as it stands.
-fn told(raw: &RawValue) -> (String, bool) {
+fn told(raw: Found<'_>) -> (String, bool) {
     let whole = || (raw.get().to_owned(), false);
     let Ok(fields) = Object::read(raw, Place::Root) else { return whole() };
     let mut fields = fields.rest();

@@ -1,7 +1,5 @@
 //! `:countTokens`: the body is `contents` alone, or a whole request as `generateContentRequest`.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::member;
@@ -9,7 +7,7 @@ use crate::{
     count::TokenCount,
     error::ApiError,
     format::Encoded,
-    json,
+    json::Json,
     model::{Request, Target},
     relay::Body,
 };
@@ -19,33 +17,35 @@ const WRAPPED: [&str; 2] = ["generateContentRequest", "generate_content_request"
 pub(super) struct Count;
 
 impl TokenCount for Count {
-    fn question<'a>(&self, body: &'a [u8]) -> Result<Cow<'a, [u8]>, ApiError> {
-        let text = json::text_of(body)?;
-        Ok(match wrapped(&text)? {
-            Some((_, inner)) => Cow::Owned(inner.as_bytes().to_vec()),
-            None => Cow::Borrowed(body),
-        })
+    fn question(&self, body: &Json) -> Result<Json, ApiError> {
+        Ok(wrapped(body)?.map_or_else(|| body.clone(), |(_, inner)| inner))
     }
 
-    fn relay(&self, body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
-        let text = json::text_of(body)?;
+    fn relay(&self, body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
         let path = member::path(&target.served, "countTokens");
-        let Some((field, inner)) = wrapped(&text)? else {
+        let Some((field, inner)) = wrapped(body)? else {
             return Ok(Encoded { path, ..member::relay(body, request, target)? });
         };
-        let encoded = member::relay(inner.as_bytes(), request, target)?;
-        let mut inner = Body::new(&encoded.body)?;
+        let encoded = member::relay(&inner, request, target)?;
+        let relayed = Json::read(encoded.body)?;
+        let mut inner = Body::new(&relayed)?;
         // Beside the path's, this form wants a model of its own.
         let name = Value::from(member::full_name(&target.served)).to_string();
         inner.set(&["model"], &name);
-        let mut outer = Body::new(text.as_bytes())?;
+        let mut outer = Body::new(body)?;
         outer.set(&[field], &String::from_utf8_lossy(&inner.into_bytes()));
         if outer.has("model") {
             outer.set(&["model"], &name);
         }
         outer.remove(&["bench"]);
         outer.remove(&["with"]);
-        Ok(Encoded { path, body: outer.into_bytes(), ..encoded })
+        Ok(Encoded {
+            path,
+            body: outer.into_bytes(),
+            headers: encoded.headers,
+            notices: encoded.notices,
+            restore: encoded.restore,
+        })
     }
 
     fn field(&self) -> &'static str {
@@ -53,8 +53,11 @@ impl TokenCount for Count {
     }
 }
 
-/// The request inside a body, raw, and the name it stands under.
-fn wrapped(text: &str) -> Result<Option<(&'static str, &str)>, ApiError> {
-    let root = json::root(text)?;
-    Ok(WRAPPED.into_iter().find_map(|name| Some((name, root.get(name)?.get()))))
+/// The request inside a body, and the name it stands under.
+fn wrapped(body: &Json) -> Result<Option<(&'static str, Json)>, ApiError> {
+    let root = body.fields()?;
+    let Some((name, found)) = WRAPPED.into_iter().find_map(|name| Some((name, root.get(name)?))) else {
+        return Ok(None);
+    };
+    Ok(Some((name, Json::of(found.get().to_owned())?)))
 }

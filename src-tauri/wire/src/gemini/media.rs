@@ -1,18 +1,18 @@
 //! `inlineData` and `fileData`, both ways.
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
 use super::spelling::{self, Taken};
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     media,
     model::{Audio, Content, Document, Image, Source},
 };
 
 /// `part` is the whole part, for what only Gemini can say (video).
-pub(super) fn inline(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Result<Content, ApiError> {
+pub(super) fn inline(taken: &Taken<'_>, place: Place<'_>, part: Found<'_>) -> Result<Content, ApiError> {
     let place = place.field(&taken.name);
     let mut fields = Object::read(taken.raw, place)?;
     let media_type = string(&mut fields, "mimeType", place)?
@@ -24,7 +24,7 @@ pub(super) fn inline(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Re
     Ok(medium(media_type.clone(), Source::Base64 { media_type, data }, name, part))
 }
 
-pub(super) fn file(taken: &Taken<'_>, place: Place<'_>, part: &RawValue) -> Result<Content, ApiError> {
+pub(super) fn file(taken: &Taken<'_>, place: Place<'_>, part: Found<'_>) -> Result<Content, ApiError> {
     let place = place.field(&taken.name);
     let mut fields = Object::read(taken.raw, place)?;
     let media_type = string(&mut fields, "mimeType", place)?.filter(|word| !word.is_empty());
@@ -45,7 +45,7 @@ fn string(fields: &mut Object<'_>, name: &'static str, place: Place<'_>) -> Resu
     spelling::take(fields, name).map(|taken| json::string(taken.raw, place.field(&taken.name))).transpose()
 }
 
-fn medium(media_type: String, source: Source, name: Option<String>, part: &RawValue) -> Content {
+fn medium(media_type: String, source: Source, name: Option<String>, part: Found<'_>) -> Content {
     match media_type.split('/').next().unwrap_or_default() {
         "image" => Content::Image(Image { source, detail: None }),
         "audio" => Content::Audio(Audio { source, format: format_of(&media_type).to_owned() }),

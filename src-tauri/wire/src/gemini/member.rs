@@ -10,7 +10,7 @@ use super::{RULES, spelling::snake};
 use crate::{
     error::ApiError,
     format::Encoded,
-    json,
+    json::{self, Json},
     model::{Form, Request, Target},
     prepare::{Prepared, prepare},
     relay::{
@@ -38,11 +38,10 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 }
 
 /// The caller's body; the model and the form of the reply are in the path.
-pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
-    let text = json::text_of(body)?;
+pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
-    let unsealed = seals::unsealed(&text, request, target, &mut notices)?;
-    let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
+    let unsealed = seals::unsealed(body, request, target, &mut notices)?;
+    let mut body = relay::Body::new(unsealed.as_ref().unwrap_or(body))?;
     if body.has("model") {
         body.set(&["model"], &serde_json::Value::from(full_name(&target.served)).to_string());
     }

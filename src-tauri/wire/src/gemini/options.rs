@@ -1,6 +1,6 @@
 //! `generationConfig`: which fields there are, what type each has, where each is kept.
 
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 
 use super::{
     schema,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, StructuredOutput, ThinkingMode},
     raw::Raw,
 };
@@ -97,11 +97,11 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 }
 
 /// The type of a field of the body that is kept in `extra`.
-pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
+pub(super) fn check_known(name: &str, raw: Found<'_>) -> Result<(), ApiError> {
     check_type(name, raw, Place::Root.field(name))
 }
 
-fn check_type(name: &str, raw: &RawValue, place: Place<'_>) -> Result<(), ApiError> {
+fn check_type(name: &str, raw: Found<'_>, place: Place<'_>) -> Result<(), ApiError> {
     let camel = spelling::camel(name);
     match KNOWN.iter().find(|(known, _)| *known == camel) {
         Some((_, kind)) => check(raw, *kind, place),
@@ -187,15 +187,15 @@ fn schema_of(schema: Raw) -> StructuredOutput {
     StructuredOutput::Schema { name: None, description: None, schema, strict: None }
 }
 
-fn check(raw: &RawValue, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
+fn check(raw: Found<'_>, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
     let (fits, expected) = match kind {
-        Type::Number => (json::is_number(raw), "number"),
+        Type::Number => (raw.is_number(), "number"),
         Type::Whole => return json::whole_number(raw, place).map(drop),
         Type::Bool => return json::boolean(raw, place).map(drop),
         Type::String => return json::string(raw, place).map(drop),
         Type::Strings => return json::strings(raw, place).map(drop),
-        Type::List => (json::is_list(raw), "list"),
-        Type::Object => (json::is_object(raw), "object"),
+        Type::List => (raw.is_list(), "list"),
+        Type::Object => (raw.is_object(), "object"),
     };
     if fits { Ok(()) } else { Err(place.expected(expected)) }
 }

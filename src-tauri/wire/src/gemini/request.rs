@@ -6,13 +6,12 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Json, Object, Place},
     model::{Form, Message, Part, Request, Role, Route},
 };
 
-pub(super) fn decode(body: &[u8], route: &Route<'_>) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root_and(&text, "contents")?;
+pub(super) fn decode(body: &Json, route: &Route<'_>) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let mut request = Request {
         dialect: Dialect::Gemini,
         form: route.form,
@@ -45,7 +44,7 @@ pub(super) fn decode(body: &[u8], route: &Route<'_>) -> Result<Request, ApiError
 fn system(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let Some(taken) = spelling::take(fields, "systemInstruction") else { return Ok(()) };
     let place = Place::Root.field(&taken.name);
-    if json::is_string(taken.raw) {
+    if taken.raw.is_string() {
         let part = Part::text(json::string(taken.raw, place)?).at(place);
         request.messages.push(Message::new(Role::System, vec![part]).at(place));
         return Ok(());
@@ -60,7 +59,7 @@ fn system(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError
 
 fn contents(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("contents");
-    let Some(contents) = fields.take_objects("contents", place)? else {
+    let Some(contents) = fields.take("contents").map(|raw| json::list(raw, place)).transpose()? else {
         return Err(ApiError::invalid(
             "missing_messages",
             "contents: expected a list with at least one content",
@@ -73,8 +72,10 @@ fn contents(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErr
         ));
     }
     let mut ids = Matcher::default();
-    for (index, content) in contents.into_iter().enumerate() {
-        request.messages.extend(content::turns(content, place.index(index), None, &mut ids)?);
+    for (index, found) in contents.into_iter().enumerate() {
+        let place = place.index(index);
+        let turns = content::turns(Object::read(found, place)?, place, None, &mut ids)?;
+        request.messages.extend(turns);
     }
     Ok(())
 }

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Found, Object};
 
 /// A field and the name it stood under.
 pub(super) struct Taken<'a> {
     pub name: Cow<'static, str>,
-    pub raw: &'a RawValue,
+    pub raw: Found<'a>,
 }
 
 /// Takes a field by its camel-case name, else by its snake-case one.

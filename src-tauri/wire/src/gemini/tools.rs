@@ -1,7 +1,5 @@
 //! A caller's `tools` and `toolConfig`.
 
-use serde_json::value::RawValue;
-
 use super::{
     schema,
     spelling::{self, Taken},
@@ -9,7 +7,7 @@ use super::{
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, Tool, ToolChoice, ToolMode, ToolRef},
     raw::{Fields, Raw},
 };
@@ -45,7 +43,7 @@ fn read_tool(mut fields: Object<'_>, place: Place<'_>, request: &mut Request) ->
         }
     }
     for (name, raw) in fields.rest() {
-        if !json::is_object(raw) {
+        if !raw.is_object() {
             return Err(place.field(&name).expected("object"));
         }
         let kind = spelling::camel(&name);
@@ -62,7 +60,7 @@ fn function(mut fields: Object<'_>, place: Place<'_>, unplaced: &mut Fields) -> 
     let description =
         fields.take("description").map(|raw| json::string(raw, place.field("description"))).transpose()?;
     let object = |taken: Taken<'_>| {
-        let is_object = json::is_object(taken.raw);
+        let is_object = taken.raw.is_object();
         is_object.then(|| Raw::from(taken.raw)).ok_or_else(|| place.field(&taken.name).expected("object"))
     };
     let own = spelling::take(&mut fields, "parameters").map(object).transpose()?;
@@ -107,7 +105,7 @@ enum Mode {
     None,
 }
 
-fn mode(raw: &RawValue, place: Place<'_>) -> Result<Mode, ApiError> {
+fn mode(raw: Found<'_>, place: Place<'_>) -> Result<Mode, ApiError> {
     match json::string(raw, place)?.to_ascii_uppercase().as_str() {
         "AUTO" | "VALIDATED" | "MODE_UNSPECIFIED" | "" => Ok(Mode::Auto),
         "ANY" => Ok(Mode::Any),

@@ -6,6 +6,7 @@ use crate::{
     dialect::Dialect,
     model::Member,
     raw::{Fields, Raw},
+    text::Text,
 };
 
 /// One piece of a turn, in the order its author gave.
@@ -22,9 +23,9 @@ pub struct Part {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    Text(String),
+    Text(Text),
     /// The model declined: its words. In assistant turns only.
-    Refusal(String),
+    Refusal(Text),
     Image(Image),
     Document(Document),
     Audio(Audio),
@@ -106,7 +107,7 @@ pub struct ToolCall {
     /// The group a name belongs to (Codex's `namespace` tools).
     pub namespace: Option<String>,
     /// A function's arguments as raw JSON text, `{}` when there are none; a custom tool's input as plain text.
-    pub arguments: String,
+    pub arguments: Text,
     pub kind: CallKind,
     /// Gemini's `thoughtSignature`.
     pub signature: Option<Seal>,
@@ -143,13 +144,13 @@ impl Part {
         Part { content, cache: None, place: None, extra: Fields::new() }
     }
 
-    pub fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<Text>) -> Self {
         Part::new(Content::Text(text.into()))
     }
 
     /// The same part, standing where `place` says in the caller's words.
-    pub fn at(mut self, place: impl fmt::Display) -> Self {
-        self.place = Some(place.to_string().into());
+    pub fn at(mut self, place: impl Into<Box<str>>) -> Self {
+        self.place = Some(place.into());
         self
     }
 }

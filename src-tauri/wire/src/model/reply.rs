@@ -23,7 +23,7 @@ pub struct Reply {
 impl Reply {
     /// A plain answer, as a panel's is.
     pub fn of_text(text: impl Into<String>, usage: Usage) -> Self {
-        Reply { parts: vec![Part::text(text)], usage, finish: Some(Finish::Stop), ..Reply::default() }
+        Reply { parts: vec![Part::text(text.into())], usage, finish: Some(Finish::Stop), ..Reply::default() }
     }
 
     pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
@@ -38,11 +38,11 @@ impl Reply {
             Event::Model(model) => self.model = Some(model.clone()),
             Event::Text(piece) => match self.last() {
                 Some(Content::Text(text)) => text.push_str(piece),
-                _ => self.add(Content::Text(piece.clone())),
+                _ => self.add(Content::Text(piece.as_str().into())),
             },
             Event::Refusal(piece) => match self.last() {
                 Some(Content::Refusal(text)) => text.push_str(piece),
-                _ => self.add(Content::Refusal(piece.clone())),
+                _ => self.add(Content::Refusal(piece.as_str().into())),
             },
             Event::Thinking(piece) => match self.last() {
                 Some(Content::Thinking(Thinking { text, signature: None })) => text.push_str(piece),
@@ -69,7 +69,7 @@ impl Reply {
                     && call.kind == CallKind::Function
                     && call.arguments.trim().is_empty()
                 {
-                    call.arguments = "{}".to_owned();
+                    call.arguments = "{}".into();
                 }
                 if let Some((_, whole)) = self.calls.get_mut(*index) {
                     *whole = true;
@@ -112,7 +112,7 @@ impl Reply {
             id: start.id.clone(),
             name: start.name.clone(),
             namespace: start.namespace.clone(),
-            arguments: String::new(),
+            arguments: "".into(),
             kind: start.kind,
             signature: start.signature.clone(),
         }));

@@ -159,8 +159,8 @@ impl Message {
     }
 
     /// The same message, standing where `place` says in the caller's words.
-    pub fn at(mut self, place: impl std::fmt::Display) -> Self {
-        self.place = Some(place.to_string().into());
+    pub fn at(mut self, place: impl Into<Box<str>>) -> Self {
+        self.place = Some(place.into());
         self
     }
 

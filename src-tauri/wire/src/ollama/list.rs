@@ -7,7 +7,7 @@ use super::date;
 use crate::{
     error::ApiError,
     hash::fnv1a,
-    json::{self as text, Place},
+    json::{self as text, Json, Place},
     list::{ModelEntry, ModelList},
     model::{Form, ReplyMode},
 };
@@ -79,8 +79,8 @@ pub fn loaded(model: &str, created: i64, form: Form) -> Vec<u8> {
 
 /// Which model a body of `/api/show` names: `model`, or `name` as older clients say.
 pub fn shown(body: &[u8]) -> Result<String, ApiError> {
-    let body = text::text_of(body)?;
-    let mut fields = text::root(&body)?;
+    let body = Json::read(body.to_vec())?;
+    let mut fields = body.fields()?;
     for name in ["model", "name"] {
         if let Some(raw) = fields.take(name) {
             let model = text::string(raw, Place::Root.field(name))?;

@@ -9,7 +9,7 @@ use super::RULES;
 use crate::{
     error::ApiError,
     format::Encoded,
-    json,
+    json::{self, Json},
     model::{Content, Form, Request, Role, StructuredOutput, Target, Tool, ToolChoice},
     notice::Notice,
     prepare::{Prepared, prepare},
@@ -35,7 +35,7 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
 }
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
-pub(super) fn relay(body: &[u8], request: &Request, target: &Target) -> Result<Encoded, ApiError> {
+pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());

@@ -1,24 +1,21 @@
 //! One message of a caller.
 
-use serde_json::value::RawValue;
-
 use super::tools;
 use crate::{
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{CallKind, Content, Image, Message, Part, Role, Source, Thinking, ToolResult},
+    text::Text,
 };
 
 pub(super) fn read(mut fields: Object<'_>, place: Place<'_>, ids: &mut Matcher) -> Result<Message, ApiError> {
     let role = read_role(&mut fields, place)?;
     let content = match fields.take("content") {
-        None => String::new(),
+        None => Text::default(),
         // Some agents hand a tool's result over as what it returned.
-        Some(raw) if role == Role::Tool && (json::is_object(raw) || json::is_list(raw)) => {
-            raw.get().to_owned()
-        }
-        Some(raw) => json::string(raw, place.field("content"))?,
+        Some(raw) if role == Role::Tool && (raw.is_object() || raw.is_list()) => raw.get().into(),
+        Some(raw) => json::text(raw, place.field("content"))?,
     };
     let mut string = |name| fields.take(name).map(|raw| json::string(raw, place.field(name))).transpose();
     let mut parts = Vec::new();
@@ -55,7 +52,7 @@ pub(super) fn read(mut fields: Object<'_>, place: Place<'_>, ids: &mut Matcher) 
 }
 
 /// Base64 whose first bytes tell the type. A data URL says its own; a URL is taken as one.
-pub(super) fn images(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+pub(super) fn images(raw: Found<'_>, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
     let images = json::strings(raw, place)?.into_iter().enumerate();
     images
         .map(|(index, text)| {
@@ -79,7 +76,7 @@ fn is_base64(text: &str) -> bool {
 fn read_role(fields: &mut Object<'_>, place: Place<'_>) -> Result<Role, ApiError> {
     let place = place.field("role");
     let expected = || place.expected("system, user, assistant or tool");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
+    let role = json::word(fields.take("role").ok_or_else(expected)?, place).map_err(|_| expected())?;
     match role.to_ascii_lowercase().as_str() {
         "system" => Ok(Role::System),
         "developer" => Ok(Role::Developer),

@@ -1,10 +1,8 @@
 //! Fields that shape how an answer is made: which there are, what type each has, where each is kept.
 
-use serde_json::value::RawValue;
-
 use crate::{
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, StructuredOutput, ThinkingMode},
 };
 
@@ -97,8 +95,8 @@ fn members(mut options: Object<'_>, place: Place<'_>, request: &mut Request) -> 
 }
 
 /// Below 0 there is no end set.
-fn budget(raw: &RawValue, place: Place<'_>) -> Result<Option<u64>, ApiError> {
-    if json::is_number(raw) && raw.get().starts_with('-') {
+fn budget(raw: Found<'_>, place: Place<'_>) -> Result<Option<u64>, ApiError> {
+    if raw.is_number() && raw.get().starts_with('-') {
         return Ok(None);
     }
     match json::whole_number(raw, place)? {
@@ -108,8 +106,8 @@ fn budget(raw: &RawValue, place: Place<'_>) -> Result<Option<u64>, ApiError> {
 }
 
 /// `"json"`, a schema, or the empty text that older clients send for none.
-fn format(raw: &RawValue, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
-    if json::is_object(raw) {
+fn format(raw: Found<'_>, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
+    if raw.is_object() {
         let schema = raw.into();
         return Ok(Some(StructuredOutput::Schema { name: None, description: None, schema, strict: None }));
     }
@@ -120,8 +118,8 @@ fn format(raw: &RawValue, place: Place<'_>) -> Result<Option<StructuredOutput>, 
     }
 }
 
-fn think(raw: &RawValue, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
-    if json::is_string(raw) {
+fn think(raw: Found<'_>, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
+    if raw.is_string() {
         let level = json::string(raw, place)?;
         request.reasoning.effort = Some(level).filter(|level| !level.is_empty());
         return Ok(());
@@ -133,21 +131,21 @@ fn think(raw: &RawValue, place: Place<'_>, request: &mut Request) -> Result<(), 
 }
 
 /// The type of a field that is kept in `extra`.
-pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
+pub(super) fn check_known(name: &str, raw: Found<'_>) -> Result<(), ApiError> {
     match KNOWN.iter().find(|(known, _)| *known == name) {
         Some((_, kind)) => check(raw, *kind, Place::Root.field(name)),
         None => Ok(()),
     }
 }
 
-fn check(raw: &RawValue, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
+fn check(raw: Found<'_>, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
     let (fits, expected) = match kind {
-        Type::Number => (json::is_number(raw), "number"),
+        Type::Number => (raw.is_number(), "number"),
         Type::Bool => return json::boolean(raw, place).map(drop),
         Type::String => return json::string(raw, place).map(drop),
-        Type::StringOrStrings if json::is_list(raw) => return json::strings(raw, place).map(drop),
-        Type::StringOrStrings => (json::is_string(raw), "string or list of strings"),
-        Type::StringOrNumber => (json::is_string(raw) || json::is_number(raw), "string or number"),
+        Type::StringOrStrings if raw.is_list() => return json::strings(raw, place).map(drop),
+        Type::StringOrStrings => (raw.is_string(), "string or list of strings"),
+        Type::StringOrNumber => (raw.is_string() || raw.is_number(), "string or number"),
     };
     if fits { Ok(()) } else { Err(place.expected(expected)) }
 }

@@ -6,7 +6,7 @@ use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Json, Object, Place},
     model::{Form, Message, Part, Request, Role},
 };
 
@@ -14,14 +14,10 @@ use crate::{
 /// one first: a gateway may answer it with [`loaded`](super::list::loaded).
 pub const NOTHING_ASKED: &str = "nothing_asked";
 
-pub(super) fn decode(body: &[u8], form: Form) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
+pub(super) fn decode(body: &Json, form: Form) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     let form = if form == Form::Generate { form } else { Form::Usual };
-    let mut fields = match form {
-        Form::Generate => json::root(&text)?,
-        _ => json::root_and(&text, "messages")?,
-    };
 
     // The dialect streams unless told otherwise, and its last line always counts.
     let mut request =
@@ -83,15 +79,16 @@ fn read_prompt(fields: &mut Object<'_>, request: &mut Request) -> Result<(), Api
 
 fn read_messages(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> {
     let place = Place::Root.field("messages");
-    let messages = fields.take_objects("messages", place)?;
+    let messages = fields.take("messages").map(|raw| json::list(raw, place)).transpose()?;
     let messages = messages.unwrap_or_default();
     if messages.is_empty() {
         return Err(ApiError::invalid(NOTHING_ASKED, "messages: expected a list with at least one message"));
     }
     request.messages.reserve_exact(messages.len());
     let mut ids = Matcher::default();
-    for (index, fields) in messages.into_iter().enumerate() {
-        request.messages.push(message::read(fields, place.index(index), &mut ids)?);
+    for (index, found) in messages.into_iter().enumerate() {
+        let place = place.index(index);
+        request.messages.push(message::read(Object::read(found, place)?, place, &mut ids)?);
     }
     Ok(())
 }

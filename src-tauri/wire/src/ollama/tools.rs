@@ -1,12 +1,10 @@
 //! A caller's `tools` and the calls of an assistant turn.
 
-use serde_json::value::RawValue;
-
 use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{CallKind, Content, Part, Request, Tool, ToolCall},
     raw::Fields,
 };
@@ -23,7 +21,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 
 /// Appends an assistant turn's calls to its parts.
 pub(super) fn read_calls(
-    raw: &RawValue,
+    raw: Found<'_>,
     place: Place<'_>,
     ids: &mut Matcher,
     parts: &mut Vec<Part>,
@@ -42,17 +40,17 @@ fn call(mut fields: Object<'_>, place: Place<'_>, ids: &mut Matcher) -> Result<T
     let mut called = Object::read(raw, inner)?;
     let name = required(&mut called, "name", inner)?;
     let arguments = match called.take("arguments") {
-        None => "{}".to_owned(),
-        Some(raw) if json::is_object(raw) => raw.get().to_owned(),
+        None => "{}".into(),
+        Some(raw) if raw.is_object() => raw.get().into(),
         // Text, as other dialects have it.
-        Some(raw) => json::string(raw, inner.field("arguments"))
+        Some(raw) => json::text(raw, inner.field("arguments"))
             .map_err(|_| inner.field("arguments").expected("object"))?,
     };
     let id = ids.call(id.as_deref(), &name);
     Ok(ToolCall { id, name, namespace: None, arguments, kind: CallKind::Function, signature: None })
 }
 
-fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool, ApiError> {
+fn tool(raw: Found<'_>, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = optional(&mut fields, "type", place)?.unwrap_or_else(|| "function".to_owned());
     if kind != "function" {
@@ -64,7 +62,7 @@ fn tool(raw: &RawValue, place: Place<'_>, unplaced: &mut Fields) -> Result<Tool,
     let name = required(&mut inner, "name", inner_place)?;
     let description = optional(&mut inner, "description", inner_place)?;
     let parameters = inner.take("parameters");
-    if parameters.is_some_and(|raw| !json::is_object(raw)) {
+    if parameters.is_some_and(|raw| !raw.is_object()) {
         return Err(inner_place.field("parameters").expected("object"));
     }
     let parameters = parameters.map(Into::into);

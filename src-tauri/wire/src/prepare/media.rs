@@ -31,8 +31,8 @@ fn keep_part(part: &mut Part, place: &str, rules: &Rules, notices: &mut Vec<Noti
     notices.push(Notice::new(place, format!("{lacking} not taken by this member")));
     // A vendor's own part says nothing to others; a medium's place is told, or the question is a riddle.
     part.content = Content::Text(match &part.content {
-        Content::Vendor { .. } => String::new(),
-        content => format!("[{} left out: this model cannot take it]", content.kind()),
+        Content::Vendor { .. } => "".into(),
+        content => format!("[{} left out: this model cannot take it]", content.kind()).into(),
     });
 }
 
@@ -61,7 +61,8 @@ pub(super) fn hoist(request: &mut Request, rules: &Rules, notices: &mut Vec<Noti
                     hoisted.push(Part::text("Media from the tool results above, in order:"));
                 }
                 notices.push(Notice::new(&place, format!("{kind} of a tool result sent in a user turn")));
-                let mark = Content::Text(format!("[{kind} {}: see the next user turn]", hoisted.len()));
+                let mark =
+                    Content::Text(format!("[{kind} {}: see the next user turn]", hoisted.len()).into());
                 hoisted.push(Part::new(std::mem::replace(&mut inner.content, mark)));
             }
         }

@@ -26,10 +26,10 @@ pub(super) fn repair(request: &mut Request, rules: &Rules, notices: &mut Vec<Not
                     batch = Batch { from: out.len(), ..Batch::default() };
                 }
                 batch.calls.extend(calls(&message).cloned());
-                out.push(message.at(&place));
+                out.push(message.at(place.as_str()));
                 batch.at = out.len();
             }
-            _ => out.push(message.at(&place)),
+            _ => out.push(message.at(place.as_str())),
         }
     }
     batch.close(&mut out, rules, notices);
@@ -114,7 +114,7 @@ fn arguments(request: &mut Request) {
         if let Content::ToolCall(ToolCall { arguments, kind: CallKind::Function, .. }) = &mut part.content
             && arguments.trim().is_empty()
         {
-            *arguments = "{}".to_owned();
+            *arguments = "{}".into();
         }
     }
 }

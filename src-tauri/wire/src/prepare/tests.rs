@@ -51,7 +51,7 @@ fn call(id: &str, namespace: Option<&str>, name: &str) -> Part {
         id: id.to_owned(),
         name: name.to_owned(),
         namespace: namespace.map(str::to_owned),
-        arguments: "{}".to_owned(),
+        arguments: "{}".into(),
         kind: CallKind::Function,
         signature: None,
     }))
@@ -141,7 +141,7 @@ fn w143_only_a_members_own_reasoning_goes_back() {
     let target = Target { member: Member(1), ..Target::default() };
     let prepared = prepare(&request, &target, &STRICT);
     let kept: Vec<&Content> = prepared.request.parts().map(|part| &part.content).collect();
-    let wanted = [thought(Some(seal(1))).content, redacted(1).content, Content::Text("a".to_owned())];
+    let wanted = [thought(Some(seal(1))).content, redacted(1).content, Content::Text("a".into())];
     assert_eq!(kept, wanted.iter().collect::<Vec<_>>());
     assert_eq!(
         lost(&prepared),

@@ -28,7 +28,7 @@ pub(super) fn keep(request: &mut Request, target: &Target, rules: &Rules, notice
             if let Err(reason) = checked {
                 notices.push(Notice::new(place, reason));
                 // An empty text is passed over by every encoder; removing would move the places of what follows.
-                message.parts[part_at].content = Content::Text(String::new());
+                message.parts[part_at].content = Content::Text("".into());
             }
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn map(request: &mut Request, rules: &Rules, mapped: &mut Mapped, not
                 call.id = mapped.ids.there(&call.id).to_owned();
                 if call.kind == CallKind::Custom && !rules.custom_tools {
                     call.kind = CallKind::Function;
-                    call.arguments = custom::arguments(&call.arguments);
+                    call.arguments = custom::arguments(&call.arguments).into();
                 }
             }
             Content::ToolResult(result) => {

@@ -1,13 +1,15 @@
 //! A body edited in place.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
-use super::fields::{self, fields};
-use crate::{error::ApiError, json};
+use crate::{
+    error::ApiError,
+    json::{Found, Json, Place},
+};
 
 /// One JSON object's text being edited: copied once, when it is done.
 pub(crate) struct Body<'t> {
-    text: Cow<'t, str>,
+    text: &'t str,
     fields: Vec<Field>,
     /// Fields that are put at the end, by their names.
     added: Vec<(String, String)>,
@@ -29,27 +31,30 @@ struct Field {
 }
 
 impl<'t> Body<'t> {
-    /// The body must be one JSON object. Lone surrogate escapes are repaired: members refuse them. What its fields hold
-    /// is not looked at: it has been read.
-    pub fn new(body: &'t [u8]) -> Result<Self, ApiError> {
-        let text = json::text_of(body)?;
-        let Some(found) = fields(&text) else {
-            json::root(&text)?;
-            return Err(json::Place::Root.expected("object"));
-        };
-        let fields::Fields { open, fields, close } = found;
-        let first = fields.first().map_or(open, |first| first.key);
-        let tail = fields.last().map_or(open, |last| last.value.end)..close;
-        let field = |field: fields::Field<'_>| Field {
-            before: field.start..field.key,
-            key: field.key..field.value.start,
-            renamed: false,
-            value: field.value,
-            new: None,
-            name: field.name.into_owned(),
-        };
-        let fields = fields.into_iter().map(field).collect();
-        Ok(Body { text, fields, added: Vec::new(), first, tail })
+    /// The body must be an object. What its fields hold is not looked at: it has been gone over.
+    pub fn new(body: &'t Json) -> Result<Self, ApiError> {
+        let (text, root) = (body.text(), body.root());
+        if !root.is_object() {
+            return Err(Place::Root.expected("object"));
+        }
+        let (open, close) = (root.place().start + 1, root.place().end - 1);
+        let mut end = open;
+        let mut fields = Vec::new();
+        for (key, value) in root.fields() {
+            let before = end..key.place().start;
+            let value = value.place();
+            end = value.end;
+            fields.push(Field {
+                name: key.unquoted().unwrap_or_default().into_owned(),
+                key: before.end..value.start,
+                before,
+                renamed: false,
+                value,
+                new: None,
+            });
+        }
+        let first = fields.first().map_or(open, |first| first.key.start);
+        Ok(Body { text, fields, added: Vec::new(), first, tail: end..close })
     }
 
     /// Whether the object has a field of that name.
@@ -68,12 +73,12 @@ impl<'t> Body<'t> {
             *added = inside(added, inner, value).unwrap_or_else(inner_json);
             return;
         }
-        let text = &*self.text;
+        let text = self.text;
         // Of duplicates the last one counts.
         let last = self.fields.iter().rposition(|field| field.name == *name);
         for (at, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| field.name == *name) {
             let old = field.new.as_deref().unwrap_or(&text[field.value.clone()]);
-            if inner.is_empty() || Some(at) == last || stands(old, inner) {
+            if inner.is_empty() || Some(at) == last || stands_in(old, inner) {
                 field.new = Some(inside(old, inner, value).unwrap_or_else(inner_json));
             }
         }
@@ -94,10 +99,11 @@ impl<'t> Body<'t> {
             });
             return removed;
         }
-        let text = &*self.text;
+        let text = self.text;
         for field in self.fields.iter_mut().filter(|field| field.name == *name) {
             let old = field.new.as_deref().unwrap_or(&text[field.value.clone()]);
-            let Ok(mut object) = Body::new(old.as_bytes()) else { continue };
+            let Ok(json) = Json::of(old.to_owned()) else { continue };
+            let Ok(mut object) = Body::new(&json) else { continue };
             if object.remove(inner) {
                 removed = true;
                 field.new = Some(object.into_text());
@@ -157,16 +163,23 @@ fn inside(old: &str, path: &[&str], value: &str) -> Option<String> {
     if path.is_empty() {
         return Some(value.to_owned());
     }
-    let mut object = Body::new(old.as_bytes()).ok()?;
+    let json = Json::of(old.to_owned()).ok()?;
+    let mut object = Body::new(&json).ok()?;
     object.set(path, value);
     Some(object.into_text())
 }
 
-fn stands(text: &str, path: &[&str]) -> bool {
+/// Whether a value stands at the path in the object.
+fn stands_in(text: &str, path: &[&str]) -> bool {
+    Json::of(text.to_owned()).is_ok_and(|json| stands(json.root(), path))
+}
+
+fn stands(value: Found<'_>, path: &[&str]) -> bool {
     let Some((name, inner)) = path.split_first() else { return true };
-    fields(text).is_some_and(|found| {
-        found.fields.iter().any(|field| field.name == *name && stands(&text[field.value.clone()], inner))
-    })
+    value.is_object()
+        && value
+            .fields()
+            .any(|(key, value)| key.unquoted().is_some_and(|key| key == *name) && stands(value, inner))
 }
 
 fn quoted(name: &str) -> String {

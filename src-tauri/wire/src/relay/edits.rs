@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
+use crate::json::Found;
 
-/// Edits of values that were read from `text`, not from a copy of it.
+/// Edits of values that were found in `text`.
 pub(crate) struct Edits<'t> {
     text: &'t str,
     made: Vec<(Range<usize>, String)>,
@@ -16,23 +16,22 @@ impl<'t> Edits<'t> {
     }
 
     /// Writes other JSON text where the value stands.
-    pub fn set(&mut self, value: &'t RawValue, json: String) {
-        let place = self.place(value);
-        self.made.push((place, json));
+    pub fn set(&mut self, value: Found<'t>, json: String) {
+        self.made.push((value.place(), json));
     }
 
     /// Takes items out of a list, each with the comma that it no longer needs. `items` are all of the list's.
-    pub fn remove(&mut self, items: &[&'t RawValue], is_gone: impl Fn(usize) -> bool) {
+    pub fn remove(&mut self, items: &[Found<'t>], is_gone: impl Fn(usize) -> bool) {
         let mut kept_before = false;
         for at in 0..items.len() {
             if !is_gone(at) {
                 kept_before = true;
                 continue;
             }
-            let own = self.place(items[at]);
+            let own = items[at].place();
             let taken = match items.get(at + 1) {
-                _ if kept_before => self.place(items[at - 1]).end..own.end,
-                Some(next) => own.start..self.place(next).start,
+                _ if kept_before => items[at - 1].place().end..own.end,
+                Some(next) => own.start..next.place().start,
                 None => own,
             };
             self.made.push((taken, String::new()));
@@ -55,20 +54,17 @@ impl<'t> Edits<'t> {
         out.push_str(&self.text[copied..]);
         Some(out)
     }
-
-    fn place(&self, value: &RawValue) -> Range<usize> {
-        let start = value.get().as_ptr().addr() - self.text.as_ptr().addr();
-        start..start + value.get().len()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Json;
 
     #[test]
     fn items_leave_with_the_comma_that_they_need_no_longer() {
         let text = "[ 1 ,\t2, 3\n,4 ]";
+        let json = Json::of(text.to_owned()).unwrap();
         for (gone, wanted) in [
             (&[][..], None),
             (&[0], Some("[ 2, 3\n,4 ]")),
@@ -80,12 +76,12 @@ mod tests {
             (&[0, 2], Some("[ 2\n,4 ]")),
             (&[0, 1, 2, 3], Some("[  ]")),
         ] {
-            let items: Vec<&RawValue> = serde_json::from_str(text).unwrap();
+            let items: Vec<Found<'_>> = json.root().items().collect();
             let mut edits = Edits::new(text);
             edits.remove(&items, |at| gone.contains(&at));
             assert_eq!(edits.apply().as_deref(), wanted, "{gone:?}");
         }
-        let items: Vec<&RawValue> = serde_json::from_str(text).unwrap();
+        let items: Vec<Found<'_>> = json.root().items().collect();
         let mut edits = Edits::new(text);
         edits.set(items[3], "\"d\"".to_owned());
         edits.remove(&items, |at| at == 1);

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     dialect::{Dialect, format},
     format::EventDecoder,
+    json::Json,
     model::{Content, Event, Member, Request},
     restore::{Mapped, Restore},
 };
@@ -101,7 +102,8 @@ pub fn whole(request: &Request, body: &[u8], bench: Option<&Value>) -> Vec<u8> {
     let mut out = names.push(body);
     out.extend(names.end());
     if let Some(bench) = bench.filter(|_| request.dialect != Dialect::Gemini)
-        && let Ok(mut object) = Body::new(&out)
+        && let Ok(body) = Json::read(out.clone())
+        && let Ok(mut object) = Body::new(&body)
     {
         object.set(&["bench"], &bench.to_string());
         out = object.into_bytes();

@@ -1,19 +1,18 @@
 //! The `content` of a message and the `output` of a tool: a string or a list of parts.
 
-use serde_json::value::RawValue;
-
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Audio, Content, Document, Image, Part, Source},
+    text::Text,
 };
 
-pub(super) fn read(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
-    if json::is_string(raw) {
-        return Ok(vec![Part::text(json::string(raw, place)?).at(place)]);
+pub(super) fn read(raw: Found<'_>, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+    if raw.is_string() {
+        return Ok(vec![Part::text(json::text(raw, place)?).at(place)]);
     }
-    if !json::is_list(raw) {
+    if !raw.is_list() {
         return Err(place.expected("string or list"));
     }
     let items = json::list(raw, place)?.into_iter().enumerate();
@@ -21,12 +20,12 @@ pub(super) fn read(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiErr
 }
 
 /// What a tool gave back: text, parts, or any JSON as its text.
-pub(super) fn read_output(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
-    let is_parts = json::is_list(raw) && json::list(raw, place)?.iter().all(|item| is_part(item));
-    if json::is_string(raw) || is_parts {
+pub(super) fn read_output(raw: Found<'_>, place: Place<'_>) -> Result<Vec<Part>, ApiError> {
+    let is_parts = raw.is_list() && json::list(raw, place)?.iter().all(|item| is_part(*item));
+    if raw.is_string() || is_parts {
         return read(raw, place);
     }
-    if json::is_list(raw) || json::is_object(raw) {
+    if raw.is_list() || raw.is_object() {
         return Ok(vec![Part::text(raw.get())]);
     }
     Err(place.expected("string or list"))
@@ -34,6 +33,12 @@ pub(super) fn read_output(raw: &RawValue, place: Place<'_>) -> Result<Vec<Part>,
 
 pub(super) fn required(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<String, ApiError> {
     optional(fields, name, place)?.ok_or_else(|| place.field(name).expected("string"))
+}
+
+/// [`required`], of what may be long.
+fn text(fields: &mut Object<'_>, name: &str, place: Place<'_>) -> Result<Text, ApiError> {
+    let place = place.field(name);
+    json::text(fields.take(name).ok_or_else(|| place.expected("string"))?, place)
 }
 
 pub(super) fn optional(
@@ -44,12 +49,12 @@ pub(super) fn optional(
     fields.take(name).map(|raw| json::string(raw, place.field(name))).transpose()
 }
 
-fn is_part(raw: &RawValue) -> bool {
-    json::is_object(raw)
-        && Object::read(raw, Place::Root).is_ok_and(|fields| fields.get("type").is_some_and(json::is_string))
+fn is_part(raw: Found<'_>) -> bool {
+    raw.is_object()
+        && Object::read(raw, Place::Root).is_ok_and(|fields| fields.get("type").is_some_and(Found::is_string))
 }
 
-fn read_part(raw: &RawValue, place: Place<'_>) -> Result<Part, ApiError> {
+fn read_part(raw: Found<'_>, place: Place<'_>) -> Result<Part, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = required(&mut fields, "type", place)?;
     let content = match kind.as_str() {
@@ -57,9 +62,9 @@ fn read_part(raw: &RawValue, place: Place<'_>) -> Result<Part, ApiError> {
             // What the API tells beside a text of its own and reads back without use.
             fields.take("annotations");
             fields.take("logprobs");
-            Content::Text(required(&mut fields, "text", place)?)
+            Content::Text(text(&mut fields, "text", place)?)
         }
-        "refusal" => Content::Refusal(required(&mut fields, "refusal", place)?),
+        "refusal" => Content::Refusal(text(&mut fields, "refusal", place)?),
         "input_image" => Content::Image(image(&mut fields, place)?),
         "input_file" => Content::Document(document(&mut fields, place)?),
         "input_audio" => Content::Audio(audio(&mut fields, place.field("input_audio"))?),
@@ -82,7 +87,7 @@ fn image(fields: &mut Object<'_>, place: Place<'_>) -> Result<Image, ApiError> {
     };
     fields.take("file_id");
     // Some clients send chat's object.
-    let url = if json::is_object(raw) {
+    let url = if raw.is_object() {
         required(&mut Object::read(raw, url_place)?, "url", url_place)?
     } else {
         json::string(raw, url_place)?

@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     error::{ApiError, Kind, Origin},
-    json::{self as text, Object, Place},
+    json::{self as text, Json, Place},
     relay,
 };
 
@@ -34,12 +35,11 @@ pub struct Page {
 
 /// What a request adds to its conversation: a JSON list of items, each as it was written. Instructions are none:
 /// they hold for one request. The body is one that was decoded.
-pub fn new_input(body: &[u8]) -> Result<String, ApiError> {
-    let body = text::text_of(body)?;
+pub fn new_input(body: &Json) -> Result<String, ApiError> {
     let place = Place::Root.field("input");
-    match text::root(&body)?.take("input") {
+    match body.fields()?.take("input") {
         None => Ok("[]".to_owned()),
-        Some(raw) if text::is_string(raw) => {
+        Some(raw) if raw.is_string() => {
             let content = json!([{ "type": "input_text", "text": text::string(raw, place)? }]);
             Ok(json!([{ "type": "message", "role": "user", "content": content }]).to_string())
         }
@@ -49,7 +49,7 @@ pub fn new_input(body: &[u8]) -> Result<String, ApiError> {
 
 /// The body with everything that was said in the turns before its own input, the oldest turn first. It still
 /// says from which response it goes on.
-pub fn go_on(body: &[u8], turns: &[Turn<'_>]) -> Result<Vec<u8>, ApiError> {
+pub fn go_on(body: &Json, turns: &[Turn<'_>]) -> Result<Vec<u8>, ApiError> {
     let own = new_input(body)?;
     let mut items = Vec::new();
     for turn in turns {
@@ -119,8 +119,13 @@ fn listed(raw: &RawValue, key: &str, ids: &mut HashSet<String>) -> Value {
 
 /// The items of a response.
 fn output(response: &str) -> Result<Vec<&RawValue>, ApiError> {
-    let mut fields: Object<'_> = serde_json::from_str(response).map_err(|_| unreadable())?;
-    fields.take("output").map_or(Ok(Vec::new()), |raw| list(raw.get()))
+    #[derive(Deserialize)]
+    struct Response<'a> {
+        #[serde(borrow)]
+        output: Option<Vec<&'a RawValue>>,
+    }
+    let response: Response<'_> = serde_json::from_str(response).map_err(|_| unreadable())?;
+    Ok(response.output.unwrap_or_default())
 }
 
 fn list(items: &str) -> Result<Vec<&RawValue>, ApiError> {

@@ -1,12 +1,10 @@
 //! Fields that shape how an answer is made: which there are, what type each has, where each is kept.
 
-use serde_json::value::RawValue;
-
 use super::content;
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, StructuredOutput},
 };
 
@@ -130,14 +128,14 @@ fn text(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiError> 
 }
 
 /// `None` for plain text.
-fn structured(raw: &RawValue, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
+fn structured(raw: Found<'_>, place: Place<'_>) -> Result<Option<StructuredOutput>, ApiError> {
     let mut fields = Object::read(raw, place)?;
     let kind = content::required(&mut fields, "type", place)?;
     Ok(match kind.as_str() {
         "text" => None,
         "json_object" => Some(StructuredOutput::Object),
         "json_schema" => {
-            let schema = fields.take("schema").filter(|raw| json::is_object(raw));
+            let schema = fields.take("schema").filter(|raw| raw.is_object());
             let schema = schema.ok_or_else(|| place.field("schema").expected("object"))?.into();
             let strict = fields.take("strict");
             let strict = strict.map(|raw| json::boolean(raw, place.field("strict"))).transpose()?;
@@ -173,21 +171,21 @@ fn include(fields: &mut Object<'_>, request: &mut Request) -> Result<(), ApiErro
 }
 
 /// The type of a field that is kept in `extra`.
-pub(super) fn check_known(name: &str, raw: &RawValue) -> Result<(), ApiError> {
+pub(super) fn check_known(name: &str, raw: Found<'_>) -> Result<(), ApiError> {
     match KNOWN.iter().find(|(known, _)| *known == name) {
         Some((_, kind)) => check(raw, *kind, Place::Root.field(name)),
         None => Ok(()),
     }
 }
 
-fn check(raw: &RawValue, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
+fn check(raw: Found<'_>, kind: Type, place: Place<'_>) -> Result<(), ApiError> {
     let (fits, expected) = match kind {
-        Type::Number => (json::is_number(raw), "number"),
+        Type::Number => (raw.is_number(), "number"),
         Type::Whole => return json::whole_number(raw, place).map(drop),
         Type::Bool => return json::boolean(raw, place).map(drop),
         Type::String => return json::string(raw, place).map(drop),
-        Type::List => (json::is_list(raw), "list"),
-        Type::Object => (json::is_object(raw), "object"),
+        Type::List => (raw.is_list(), "list"),
+        Type::Object => (raw.is_object(), "object"),
     };
     if fits { Ok(()) } else { Err(place.expected(expected)) }
 }

@@ -5,13 +5,12 @@ use crate::{
     caller,
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Json, Object, Place},
     model::{Message, Part, Request, Role},
 };
 
-pub(super) fn decode(body: &[u8]) -> Result<Request, ApiError> {
-    let text = json::text_of(body)?;
-    let mut fields = json::root(&text)?;
+pub(super) fn decode(body: &Json) -> Result<Request, ApiError> {
+    let mut fields = body.fields()?;
     let root = Place::Root;
     refuse_kept_elsewhere(&mut fields)?;
 
@@ -74,12 +73,12 @@ fn read_input(fields: &mut Object<'_>, request: &mut Request, goes_on: bool) -> 
         }
         return Err(ApiError::invalid("missing_input", "input: expected a string or a list of items"));
     };
-    if json::is_string(raw) {
+    if raw.is_string() {
         let text = json::string(raw, place)?;
         request.messages.push(Message::new(Role::User, vec![Part::text(text).at(place)]).at(place));
         return Ok(());
     }
-    if !json::is_list(raw) {
+    if !raw.is_list() {
         return Err(place.expected("string or list"));
     }
     let items = json::list(raw, place)?;

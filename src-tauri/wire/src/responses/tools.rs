@@ -1,12 +1,10 @@
 //! A caller's `tools`, `tool_choice`, `parallel_tool_calls`.
 
-use serde_json::value::RawValue;
-
 use super::content::{optional, required};
 use crate::{
     dialect::Dialect,
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{Request, Tool, ToolChoice, ToolMode, ToolRef},
     raw::Fields,
 };
@@ -33,7 +31,7 @@ pub(super) fn read(fields: &mut Object<'_>, request: &mut Request) -> Result<(),
 
 /// Appends a tool, or the tools of a group (`namespace` is the one it stands in).
 fn tool(
-    raw: &RawValue,
+    raw: Found<'_>,
     place: Place<'_>,
     namespace: Option<&str>,
     tools: &mut Vec<Tool>,
@@ -47,7 +45,7 @@ fn tool(
             let name = required(&mut fields, "name", place)?;
             let description = optional(&mut fields, "description", place)?;
             let parameters = fields.take("parameters");
-            if parameters.is_some_and(|raw| !json::is_object(raw)) {
+            if parameters.is_some_and(|raw| !raw.is_object()) {
                 return Err(place.field("parameters").expected("object"));
             }
             let strict = fields.take("strict");
@@ -84,9 +82,9 @@ fn tool(
     Ok(())
 }
 
-fn choice(raw: &RawValue, place: Place<'_>) -> Result<ToolChoice, ApiError> {
+fn choice(raw: Found<'_>, place: Place<'_>) -> Result<ToolChoice, ApiError> {
     let vendor = || ToolChoice::Vendor { dialect: Dialect::Responses, raw: raw.into() };
-    if json::is_string(raw) {
+    if raw.is_string() {
         return Ok(match json::string(raw, place)?.as_str() {
             "auto" => ToolChoice::Auto,
             "none" => ToolChoice::None,
@@ -94,7 +92,7 @@ fn choice(raw: &RawValue, place: Place<'_>) -> Result<ToolChoice, ApiError> {
             _ => vendor(),
         });
     }
-    if !json::is_object(raw) {
+    if !raw.is_object() {
         return Err(place.expected("string or object"));
     }
     let mut fields = Object::read(raw, place)?;

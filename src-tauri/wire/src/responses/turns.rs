@@ -1,27 +1,25 @@
 //! The items of `input` into turns: what an assistant thought, said and called is one turn.
 
-use serde_json::value::RawValue;
-
 use super::{content, seals};
 use crate::{
     dialect::Dialect,
     error::ApiError,
     ids::Matcher,
-    json::{self, Object, Place},
+    json::{self, Found, Object, Place},
     model::{CallKind, Content, Message, Part, Request, Role, Thinking, ToolCall, ToolResult},
     raw::Fields,
 };
 
-pub(super) fn read(items: &[&RawValue], place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
+pub(super) fn read(items: &[Found<'_>], place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
     let mut ids = Matcher::default();
     for (index, raw) in items.iter().enumerate() {
-        read_item(raw, place.index(index), &mut ids, request)?;
+        read_item(*raw, place.index(index), &mut ids, request)?;
     }
     Ok(())
 }
 
 fn read_item(
-    raw: &RawValue,
+    raw: Found<'_>,
     place: Place<'_>,
     ids: &mut Matcher,
     request: &mut Request,
@@ -53,8 +51,8 @@ fn read_item(
 fn message(mut fields: Object<'_>, place: Place<'_>, request: &mut Request) -> Result<(), ApiError> {
     let role_place = place.field("role");
     let expected = || role_place.expected("system, developer, user or assistant");
-    let role = json::string(fields.take("role").ok_or_else(expected)?, role_place).map_err(|_| expected())?;
-    let role = match role.as_str() {
+    let role = json::word(fields.take("role").ok_or_else(expected)?, role_place).map_err(|_| expected())?;
+    let role = match &*role {
         "system" => Role::System,
         "developer" => Role::Developer,
         "user" => Role::User,
@@ -101,7 +99,8 @@ fn call(
     let said = if kind == CallKind::Custom { "input" } else { "arguments" };
     let name = content::required(fields, "name", place)?;
     let id = content::optional(fields, "call_id", place)?;
-    let arguments = content::optional(fields, said, place)?.unwrap_or_default();
+    let arguments =
+        fields.take(said).map(|raw| json::text(raw, place.field(said))).transpose()?.unwrap_or_default();
     let namespace = content::optional(fields, "namespace", place)?.filter(|name| !name.is_empty());
     let id = ids.call(id.as_deref(), &name);
     let call = ToolCall { id, name, namespace, arguments, kind, signature: None };

@@ -435,7 +435,7 @@ proptest! {
         let calls = |reply: &Reply| -> Vec<(String, String)> {
             let call = |call: &wire::ToolCall| {
                 let none = call.arguments.is_empty();
-                (call.id.clone(), if none { "{}".to_owned() } else { call.arguments.clone() })
+                (call.id.clone(), if none { "{}".to_owned() } else { call.arguments.to_string() })
             };
             reply.tool_calls().map(call).collect()
         };

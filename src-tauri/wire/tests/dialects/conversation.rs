@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 use wire::{
-    ApiError, Dialect, Kind, ReplyHead, Request, Role, Route, Target, Usage,
+    ApiError, Dialect, Json, Kind, ReplyHead, Request, Role, Route, Target, Usage,
     conversation::{Page, Turn, go_on, input_items, new_input},
     format,
 };
+
+fn sent(body: &[u8]) -> Json {
+    Json::read(body.to_vec()).unwrap()
+}
 
 fn read(body: &[u8]) -> Request {
     format(Dialect::Responses).decode_request(body, &Route::default()).unwrap()
@@ -38,7 +42,7 @@ fn what_a_request_adds_is_its_input_as_it_was_written() {
             "[{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"a\\\"\\u0000\u{fffd}\"}]}]",
         ),
     ] {
-        assert_eq!(new_input(body.as_bytes()).unwrap(), wanted, "{body}");
+        assert_eq!(new_input(&sent(body.as_bytes())).unwrap(), wanted, "{body}");
     }
 }
 
@@ -50,7 +54,7 @@ fn earlier_turns_come_before_the_new_input_without_their_instructions() {
         Turn { id: "resp_2", input: r#"[{"role":"user","content":"two?"}]"#, response: &two },
     ];
     let body = br#"{"model":"m", "instructions":"said now","input":"three?","previous_response_id":"resp_2","top_p":1.0}"#;
-    let joined = go_on(body, &turns).unwrap();
+    let joined = go_on(&sent(body), &turns).unwrap();
     let request = read(&joined);
     let wanted = [
         (Role::System, "said now"),
@@ -85,7 +89,7 @@ fn with_no_input_of_its_own_the_earlier_turns_are_all() {
     for body in
         [&br#"{"previous_response_id":"resp_1"}"#[..], br#"{"input":[],"previous_response_id":"resp_1"}"#]
     {
-        let request = read(&go_on(body, &turns).unwrap());
+        let request = read(&go_on(&sent(body), &turns).unwrap());
         assert_eq!(said(&request).last().unwrap(), &(Role::Assistant, "One.".to_owned()));
     }
 }
@@ -100,7 +104,7 @@ fn calls_results_and_reasoning_come_back_as_they_were() {
     let turns = [Turn { id: "resp_1", input: FIRST, response: &response }];
     let body = json!({"previous_response_id": "resp_1",
         "input": [{"type": "function_call_output", "call_id": "c1", "output": "3"}]});
-    let joined = go_on(body.to_string().as_bytes(), &turns).unwrap();
+    let joined = go_on(&sent(body.to_string().as_bytes()), &turns).unwrap();
     let whole = json!({"previous_response_id": "resp_1", "input": [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "one?"}]},
         {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "sealed"},
@@ -114,7 +118,7 @@ fn calls_results_and_reasoning_come_back_as_they_were() {
 fn what_cannot_be_read_is_our_fault_and_says_what_to_do() {
     for (input, response) in [("[", "{}"), ("{}", "{}"), ("[]", "x"), ("[]", r#"{"output":1}"#)] {
         let turns = [Turn { id: "resp_1", input, response }];
-        let error: ApiError = go_on(br#"{"input":"a"}"#, &turns).unwrap_err();
+        let error: ApiError = go_on(&sent(br#"{"input":"a"}"#), &turns).unwrap_err();
         assert_eq!((error.kind, error.code), (Kind::Internal, "response_unreadable"));
         assert!(error.message.contains("send the whole conversation"), "{}", error.message);
     }

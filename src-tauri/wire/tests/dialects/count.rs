@@ -1,17 +1,18 @@
 //! How a question about tokens goes on to a member, and what is believed of its reply.
 
-use wire::{Dialect, Form, Member, Route, Target, TokenCount, format};
+use wire::{Dialect, Form, Json, Member, Route, Target, TokenCount, format};
 
 fn count(dialect: Dialect) -> &'static dyn TokenCount {
     format(dialect).token_count().unwrap()
 }
 
 fn relayed(dialect: Dialect, body: &str, served: &str) -> (String, String) {
-    let question = count(dialect).question(body.as_bytes()).unwrap();
+    let body = Json::read(body.as_bytes().to_vec()).unwrap();
+    let question = count(dialect).question(&body).unwrap();
     let route = Route { model: Some("bench/core"), form: Form::Usual };
-    let request = format(dialect).decode_request(&question, &route).unwrap();
+    let request = format(dialect).decode(&question, &route).unwrap();
     let target = Target { served: served.into(), member: Member::of("e", served), ..Target::default() };
-    let encoded = count(dialect).relay(body.as_bytes(), &request, &target).unwrap();
+    let encoded = count(dialect).relay(&body, &request, &target).unwrap();
     assert!(encoded.notices.is_empty(), "{:?}", encoded.notices);
     (encoded.path, String::from_utf8(encoded.body).unwrap())
 }

@@ -225,7 +225,7 @@ fn calls_without_ids_are_given_them_by_position() {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in request.parts() {
         match &part.content {
-            wire::Content::ToolCall(call) => calls.push((call.id.clone(), call.arguments.clone())),
+            wire::Content::ToolCall(call) => calls.push((call.id.clone(), call.arguments.to_string())),
             wire::Content::ToolResult(result) => {
                 let text = result.parts[0].content.as_text().unwrap().to_owned();
                 results.push((result.call_id.clone(), text, result.is_error, result.parts.len()));

@@ -386,6 +386,19 @@ fn quota_notices_are_told_from_answers() {
 fn a_wait_of_ours_is_rounded_up() {
     assert_eq!(wire::wait::whole_seconds(Duration::from_millis(1)), 1);
     assert_eq!(wire::wait::whole_seconds(Duration::from_secs(2)), 2);
+    for (seconds, words) in [
+        (0, "1 s"),
+        (40, "40 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (7_199, "120 min"),
+        (7_200, "2 h"),
+        (86_400, "24 h"),
+        (86_401, "more than a day"),
+        (2_303_661_291, "more than a day"),
+    ] {
+        assert_eq!(wire::wait::in_words(Duration::from_secs(seconds)), words);
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn conversation(texts: &[String; 4], arguments: &str) -> Request {
         id: "call_0".to_owned(),
         name: "look".to_owned(),
         namespace: None,
-        arguments: arguments.to_owned(),
+        arguments: arguments.into(),
         kind: CallKind::Function,
         signature: None,
     };

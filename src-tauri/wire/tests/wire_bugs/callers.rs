@@ -145,7 +145,7 @@ pub fn trials() -> Vec<Trial> {
             for reply in both(dialect, &events) {
                 let call = reply.tool_calls().next().unwrap();
                 let given = match call.kind {
-                    CallKind::Custom => call.arguments.clone(),
+                    CallKind::Custom => call.arguments.to_string(),
                     CallKind::Function => {
                         let object: Value = serde_json::from_str(&call.arguments).unwrap();
                         object["input"].as_str().unwrap().to_owned()

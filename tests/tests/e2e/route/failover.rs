@@ -144,7 +144,10 @@ async fn each_fault(member: Api) {
                 bench["failed_over"][0]["from"] = json!("alpha");
             }
             unseen(&heard, caller, words, &what);
-            assert_eq!(upstream.asked(&served(&alias)).len(), 1, "{what}: asked once, no more");
+            // A kept connection that is lost before any byte says nothing of its member yet.
+            let most = if matches!(fault, Fault::NoHead) { 2 } else { 1 };
+            let asked = upstream.asked(&served(&alias)).len();
+            assert!((1..=most).contains(&asked), "{what}: asked once, no more: {asked}");
         }
         alerts(&gateway, fault).await;
     }

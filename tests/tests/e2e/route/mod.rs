@@ -17,7 +17,12 @@ mod records;
 mod relay;
 mod reply;
 mod sealed;
+mod secret;
+mod shadows;
 mod silence;
 mod sticky;
+mod stopped;
 mod tools;
 mod verdicts;
+
+pub use lab::says;

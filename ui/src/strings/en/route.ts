@@ -37,7 +37,7 @@ export const route = {
     ok: 'answered',
     empty: 'empty answer',
     error: 'failed',
-    cancelled: 'cancelled by its caller',
+    cancelled: 'cancelled',
   },
   runs: (n: number) => `Turn ${n} is on its way.`,
   noTurns: 'No turn has ended yet.',

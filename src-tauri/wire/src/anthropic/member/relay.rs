@@ -1,6 +1,6 @@
 //! A caller's body for a member of the same API, edited in place.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{
     HEADERS, PATH,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::ApiError,
     format::Encoded,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Content, Request, Seal, Target, ThinkingMode},
     notice::Notice,
     relay::{
@@ -23,18 +23,17 @@ const PLACES: Places = Places { budgets: &[], efforts: &["output_config.effort",
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
 pub(in crate::anthropic) fn relay(
-    body: &[u8],
+    sent: &Json,
     request: &Request,
     target: &Target,
 ) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
     // Seals of translated answers carry our mark, and the API refuses a request for one that it cannot verify.
-    let text = json::text_of(body)?;
     let unsealed = match needs_unsealing(request, target) {
-        true => unsealed(&text, target, &mut notices)?,
+        true => unsealed(sent, target, &mut notices)?,
         false => None,
     };
-    let mut body = relay::Body::new(unsealed.as_deref().unwrap_or(&text).as_bytes())?;
+    let mut body = relay::Body::new(unsealed.as_ref().unwrap_or(sent))?;
     body.set(&["model"], &Value::from(target.served.as_str()).to_string());
     body.remove(&["bench"]);
     body.remove(&["with"]);
@@ -42,7 +41,7 @@ pub(in crate::anthropic) fn relay(
     if is_broken_off(request, target) && body.has("thinking") {
         body.set(&["thinking"], r#"{"type":"disabled"}"#);
         notices.push(Notice::new("thinking", UNTHOUGHT));
-        leave_thinking(&text, &mut body, &mut notices);
+        leave_thinking(sent, &mut body, &mut notices);
     }
     let body = body.into_bytes();
     let (path, headers) = (PATH.to_owned(), HEADERS.to_vec());
@@ -82,11 +81,10 @@ fn is_broken_off(request: &Request, target: &Target) -> bool {
 }
 
 /// Takes out the edits of the context that the API makes of thinking only: without it they are refused.
-fn leave_thinking(text: &str, body: &mut relay::Body<'_>, notices: &mut Vec<Notice>) {
-    let management = json::root(text).ok().and_then(|mut fields| fields.take("context_management"));
-    let edits = management.and_then(|raw| serde_json::from_str::<Object<'_>>(raw.get()).ok()?.take("edits"));
-    let edits: Vec<&RawValue> =
-        edits.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+fn leave_thinking(sent: &Json, body: &mut relay::Body<'_>, notices: &mut Vec<Notice>) {
+    let management = Object::of(sent.root()).and_then(|mut fields| fields.take("context_management"));
+    let edits = management.and_then(|found| Object::of(found)?.take("edits"));
+    let edits = edits.and_then(|found| json::list(found, Place::Root).ok()).unwrap_or_default();
     let (gone, kept): (Vec<_>, Vec<_>) = edits.iter().enumerate().partition(|(_, raw)| {
         let edit: Value = serde_json::from_str(raw.get()).unwrap_or_default();
         edit["type"].as_str().is_some_and(|kind| kind.starts_with("clear_thinking"))
@@ -107,24 +105,24 @@ fn leave_thinking(text: &str, body: &mut relay::Body<'_>, notices: &mut Vec<Noti
     }
 }
 
-/// The text without our marks on the member's own seals and without the thinking of others; `None` when it
+/// The body without our marks on the member's own seals and without the thinking of others; `None` when it
 /// holds neither.
-fn unsealed(text: &str, target: &Target, notices: &mut Vec<Notice>) -> Result<Option<String>, ApiError> {
-    let mut edits = Edits::new(text);
+fn unsealed(body: &Json, target: &Target, notices: &mut Vec<Notice>) -> Result<Option<Json>, ApiError> {
+    let mut edits = Edits::new(body.text());
     let place = Place::Root.field("messages");
-    let Some(messages) = json::root(text)?.take("messages") else { return Ok(None) };
+    let Some(messages) = body.fields()?.take("messages") else { return Ok(None) };
     let messages = json::list(messages, place)?;
     let mut emptied = Vec::new();
     for (at, raw) in messages.iter().enumerate() {
         let place = place.index(at);
-        let content = Object::read(raw, place)?.take("content").filter(|content| json::is_list(content));
+        let content = Object::read(*raw, place)?.take("content").filter(|content| content.is_list());
         let Some(content) = content else { continue };
         let place = place.field("content");
         let blocks = json::list(content, place)?;
         let mut foreign = Vec::new();
         for (at, raw) in blocks.iter().enumerate() {
             let place = place.index(at);
-            match standing(raw, target, place)? {
+            match standing(*raw, target, place)? {
                 Standing::Foreign(why) => {
                     foreign.push(at);
                     notices.push(Notice::new(place.to_string(), why));
@@ -141,18 +139,18 @@ fn unsealed(text: &str, target: &Target, notices: &mut Vec<Notice>) -> Result<Op
     }
     // A turn in which nothing is left is refused.
     edits.remove(&messages, |at| emptied.contains(&at));
-    Ok(edits.apply())
+    edits.apply().map(Json::of).transpose()
 }
 
 /// What a block of an earlier answer is to the member.
 enum Standing<'a> {
     Plain,
     /// Its own, with our mark: where the seal stands, and what it is without.
-    Marked(&'a RawValue, String),
+    Marked(Found<'a>, String),
     Foreign(&'static str),
 }
 
-fn standing<'a>(raw: &'a RawValue, target: &Target, place: Place<'_>) -> Result<Standing<'a>, ApiError> {
+fn standing<'a>(raw: Found<'a>, target: &Target, place: Place<'_>) -> Result<Standing<'a>, ApiError> {
     let mut block = Object::read(raw, place)?;
     let kind = block.take("type").map(|kind| json::string(kind, place.field("type"))).transpose()?;
     let name = match kind.as_deref() {

@@ -1,46 +1,46 @@
 //! Seals of a relayed body, as hubs hold them: signed and encrypted `reasoning_details`, and Google's signature of a
 //! call.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use crate::{
     error::ApiError,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Request, Seal, Target},
     notice::Notice,
     relay::Edits,
     seal::SKIP,
 };
 
-/// The text without our marks on the member's own seals and without the seals of others; `None` when it holds neither.
+/// The body without our marks on the member's own seals and without the seals of others; `None` when it holds neither.
 /// A hub hands them on to the model's provider, who refuses the whole request for one that it cannot verify.
 pub(super) fn unsealed(
-    text: &str,
+    body: &Json,
     request: &Request,
     target: &Target,
     notices: &mut Vec<Notice>,
-) -> Result<Option<String>, ApiError> {
+) -> Result<Option<Json>, ApiError> {
     if request.parts().filter_map(|part| part.content.seal()).all(|seal| target.takes(seal)) {
         return Ok(None);
     }
-    let mut edits = Edits::new(text);
+    let mut edits = Edits::new(body.text());
     let place = Place::Root.field("messages");
-    let Some(messages) = json::root(text)?.take("messages") else { return Ok(None) };
+    let Some(messages) = body.fields()?.take("messages") else { return Ok(None) };
     for (at, raw) in json::list(messages, place)?.into_iter().enumerate() {
         let place = place.index(at);
         let mut message = Object::read(raw, place)?;
-        if let Some(raw) = message.take("reasoning_details").filter(|raw| json::is_list(raw)) {
+        if let Some(raw) = message.take("reasoning_details").filter(|raw| raw.is_list()) {
             details(raw, place.field("reasoning_details"), target, &mut edits, notices)?;
         }
-        if let Some(raw) = message.take("tool_calls").filter(|raw| json::is_list(raw)) {
+        if let Some(raw) = message.take("tool_calls").filter(|raw| raw.is_list()) {
             calls(raw, place.field("tool_calls"), target, &mut edits, notices)?;
         }
     }
-    Ok(edits.apply())
+    edits.apply().map(Json::of).transpose()
 }
 
 fn details<'t>(
-    raw: &'t RawValue,
+    raw: Found<'t>,
     place: Place<'_>,
     target: &Target,
     edits: &mut Edits<'t>,
@@ -50,7 +50,7 @@ fn details<'t>(
     let mut foreign = Vec::new();
     for (at, raw) in details.iter().enumerate() {
         // A list of anything is taken.
-        let detail = inner(raw);
+        let detail = inner(*raw);
         let seals = || ["data", "signature"].iter().filter_map(|name| sealed(detail.get(name)?));
         if seals().any(|(_, seal)| target.is_foreign(&seal)) {
             foreign.push(at);
@@ -67,7 +67,7 @@ fn details<'t>(
 
 /// A call of Google's must be signed: it is given a stand-in.
 fn calls<'t>(
-    raw: &'t RawValue,
+    raw: Found<'t>,
     place: Place<'_>,
     target: &Target,
     edits: &mut Edits<'t>,
@@ -90,12 +90,12 @@ fn calls<'t>(
 }
 
 /// The value's fields; none when it is no object.
-fn inner(raw: &RawValue) -> Object<'_> {
-    serde_json::from_str(raw.get()).unwrap_or_default()
+fn inner(raw: Found<'_>) -> Object<'_> {
+    Object::of(raw).unwrap_or_default()
 }
 
 /// The seal that a string is, and where it stands.
-fn sealed(raw: &RawValue) -> Option<(&RawValue, Seal)> {
+fn sealed(raw: Found<'_>) -> Option<(Found<'_>, Seal)> {
     let text = json::string(raw, Place::Root).ok().filter(|text| !text.is_empty())?;
     Some((raw, Seal::from_caller(&text)))
 }

@@ -5,30 +5,30 @@ use serde_json::Value;
 use crate::{
     error::ApiError,
     gemini::{seal, spelling},
-    json::{self, Object, Place},
+    json::{self, Json, Object, Place},
     model::{Content, Request, Seal, Target},
     notice::Notice,
     relay::Edits,
     seal::SKIP,
 };
 
-/// The text without our marks on the member's own signatures and with a stand-in for those of others; `None` when it
+/// The body without our marks on the member's own signatures and with a stand-in for those of others; `None` when it
 /// holds neither. A call must be signed, and a signature that the member cannot verify is refused.
 pub(super) fn unsealed(
-    text: &str,
+    body: &Json,
     request: &Request,
     target: &Target,
     notices: &mut Vec<Notice>,
-) -> Result<Option<String>, ApiError> {
+) -> Result<Option<Json>, ApiError> {
     let is_bound = |content: &Content| {
         matches!(content, Content::Redacted { .. }) || content.seal().is_some_and(|seal| !target.takes(seal))
     };
     if !request.parts().any(|part| is_bound(&part.content)) {
         return Ok(None);
     }
-    let mut edits = Edits::new(text);
+    let mut edits = Edits::new(body.text());
     let place = Place::Root.field("contents");
-    let Some(contents) = json::root(text)?.take("contents") else { return Ok(None) };
+    let Some(contents) = body.fields()?.take("contents") else { return Ok(None) };
     for (at, raw) in json::list(contents, place)?.into_iter().enumerate() {
         let place = place.index(at);
         let Some(parts) = Object::read(raw, place)?.take("parts") else { continue };
@@ -50,7 +50,7 @@ pub(super) fn unsealed(
             }
         }
     }
-    Ok(edits.apply())
+    edits.apply().map(Json::of).transpose()
 }
 
 /// What a signature is to the member.

@@ -161,7 +161,7 @@ fn model_parts<'a>(
 
 /// `false` when the arguments had to be put into an object.
 fn function_call<'a>(call: &'a ToolCall, signature: Option<&'a str>) -> (Node<'a>, bool) {
-    let raw = Raw::new(call.arguments.clone()).filter(|raw| raw.get().trim_start().starts_with('{'));
+    let raw = Raw::new(call.arguments.to_string()).filter(|raw| raw.get().trim_start().starts_with('{'));
     let is_object = raw.is_some();
     let arguments = match raw {
         Some(raw) => Node::Raw(Cow::Owned(raw)),

@@ -1,12 +1,10 @@
 //! A caller's body for a member of the same dialect.
 
-use serde_json::value::RawValue;
-
 use super::PATH;
 use crate::{
     error::ApiError,
     format::Encoded,
-    json::{self, Object, Place},
+    json::{self, Found, Json, Object, Place},
     model::{Content, Request, Target},
     notice::Notice,
     relay::{
@@ -19,12 +17,15 @@ use crate::{
 
 /// The caller's body with the model's name, and nothing else that need not be changed.
 pub(in crate::responses) fn relay(
-    body: &[u8],
+    body: &Json,
     request: &Request,
     target: &Target,
 ) -> Result<Encoded, ApiError> {
-    let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
+    let holds_reasoning =
+        request.parts().any(|part| matches!(part.content, Content::Thinking(_) | Content::Redacted { .. }));
+    let own = if holds_reasoning { own_input(body, target, &mut notices)? } else { None };
+    let mut body = relay::Body::new(own.as_ref().unwrap_or(body))?;
     body.set(&["model"], &serde_json::Value::from(target.served.as_str()).to_string());
     body.remove(&["bench"]);
     body.remove(&["with"]);
@@ -32,29 +33,19 @@ pub(in crate::responses) fn relay(
     body.remove(&["previous_response_id"]);
     bend(&mut body, request, target, &Places::default(), &mut notices);
     let body = body.into_bytes();
-    let holds_reasoning =
-        request.parts().any(|part| matches!(part.content, Content::Thinking(_) | Content::Redacted { .. }));
-    let body = match holds_reasoning {
-        true => own_input(&body, target, &mut notices)?.map_or(body, String::into_bytes),
-        false => body,
-    };
     Ok(Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore: Restore::default() })
 }
 
 /// The body without the reasoning of others and without our marks; `None` when it holds neither. A provider
 /// refuses the whole request for one ciphertext that it cannot read.
-fn own_input(body: &[u8], target: &Target, notices: &mut Vec<Notice>) -> Result<Option<String>, ApiError> {
-    let text = json::text_of(body)?;
-    if !text.contains("\"encrypted_content\"") {
-        return Ok(None);
-    }
-    let mut fields = json::root(&text)?;
-    let Some(input) = fields.take("input").filter(|raw| json::is_list(raw)) else { return Ok(None) };
+fn own_input(body: &Json, target: &Target, notices: &mut Vec<Notice>) -> Result<Option<Json>, ApiError> {
+    let mut fields = body.fields()?;
+    let Some(input) = fields.take("input").filter(|found| found.is_list()) else { return Ok(None) };
     let items = json::list(input, Place::Root.field("input"))?;
-    let mut edits = Edits::new(&text);
+    let mut edits = Edits::new(body.text());
     let mut foreign = Vec::new();
     for (at, raw) in items.iter().enumerate() {
-        match sealed(raw)? {
+        match sealed(*raw)? {
             None => {}
             Some((_, Sealed::Redacted(seal))) if target.made(&seal) && seal.origin.is_none() => {}
             Some((place, Sealed::Redacted(seal))) if target.made(&seal) => {
@@ -69,25 +60,26 @@ fn own_input(body: &[u8], target: &Target, notices: &mut Vec<Notice>) -> Result<
     }
     if !foreign.is_empty() {
         // An item that is known there by its id is only taken beside the reasoning that led to it.
-        for raw in items.iter().filter(|raw| is_said(raw)) {
-            let mut edited = relay::Body::new(raw.get().as_bytes())?;
+        for raw in items.iter().copied().filter(|raw| is_said(*raw)) {
+            let item = Json::of(raw.get().to_owned())?;
+            let mut edited = relay::Body::new(&item)?;
             edited.remove(&["id"]);
             edits.set(raw, String::from_utf8_lossy(&edited.into_bytes()).into_owned());
         }
     }
     edits.remove(&items, |at| foreign.contains(&at));
-    Ok(edits.apply())
+    edits.apply().map(Json::of).transpose()
 }
 
 /// Whether the item is a message or a call.
-fn is_said(item: &RawValue) -> bool {
-    let fields = serde_json::from_str::<Object<'_>>(item.get()).unwrap_or_default();
-    let kind = fields.get("type").map_or("\"message\"", RawValue::get);
+fn is_said(item: Found<'_>) -> bool {
+    let fields = Object::of(item).unwrap_or_default();
+    let kind = fields.get("type").map_or("\"message\"", Found::get);
     matches!(kind, "\"message\"" | "\"function_call\"" | "\"custom_tool_call\"")
 }
 
 /// The seal of an item of reasoning, and where it stands.
-fn sealed(raw: &RawValue) -> Result<Option<(&RawValue, Sealed)>, ApiError> {
+fn sealed(raw: Found<'_>) -> Result<Option<(Found<'_>, Sealed)>, ApiError> {
     let mut item = Object::read(raw, Place::Root)?;
     let is_reasoning = item.get("type").is_some_and(|kind| kind.get() == "\"reasoning\"");
     let Some(place) = item.take("encrypted_content").filter(|_| is_reasoning) else { return Ok(None) };
