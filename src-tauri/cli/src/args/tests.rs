@@ -122,7 +122,7 @@ const CASES: &[(&str, &str)] = &[
     ("model restore alpha", "Restore { alias: \"alpha\" }"),
     (
         "endpoint set groq --limit rpm=30 --limit tpd=",
-        "Set(SetEndpoint { name: \"groq\", limits: [(\"rpm\", \"30\"), (\"tpd\", \"\")] })",
+        "Set(SetEndpoint { name: \"groq\", limits: [(\"rpm\", \"30\"), (\"tpd\", \"\")], headers: [], kind: None, paid: None })",
     ),
     ("endpoint set groq", "! MissingRequiredArgument"),
     ("limits", "None"),

@@ -24,7 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
         sql: "ALTER TABLE seats ADD COLUMN why TEXT NOT NULL DEFAULT '';
     ALTER TABLE seats ADD COLUMN stood_in_for TEXT;",
     },
-    Step { version: 5, sql: "ALTER TABLE seats ADD COLUMN not_sent TEXT;" },
+    Step { version: 6, sql: "ALTER TABLE seats ADD COLUMN not_sent TEXT;" },
 ];
 
 /// A seat as it was planned.
