@@ -104,8 +104,18 @@ const CASES: &[(&str, &str)] = &[
     ("endpoint add groq --preset groq --key secret", "! UnknownArgument"),
     ("endpoint key groq --key-stdin --key-env X", "! ArgumentConflict"),
     ("endpoint key groq --remove --key-stdin", "! ArgumentConflict"),
-    ("model add groq", "Add { endpoint: \"groq\", models: [] }"),
-    ("model add groq a b=c", "Add { endpoint: \"groq\", models: [\"a\", \"b=c\"] }"),
+    (
+        "model add groq",
+        "Add(AddModels { endpoint: \"groq\", models: [], full: false, quick: false, ad_hoc: false, all: false })",
+    ),
+    (
+        "model add groq a b=c --quick",
+        "Add(AddModels { endpoint: \"groq\", models: [\"a\", \"b=c\"], full: false, quick: true, ad_hoc: false, \
+         all: false })",
+    ),
+    ("model add groq a --quick --full", "! ArgumentConflict"),
+    ("onboard", "None"),
+    ("onboard stop", "Some(Stop)"),
     (
         "model set alpha --role code --ad-hoc true --fact vision=true --fact price.input= --option top_p=0.9",
         "Set(SetModel { alias: \"alpha\", role: Some(\"code\"), ad_hoc: Some(true), facts: [(\"vision\", \"true\"), \
