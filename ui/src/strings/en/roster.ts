@@ -67,6 +67,9 @@ export const roster = {
     retire: 'Retire',
     restore: 'Restore',
     clear: 'End its rest',
+    rename: 'Rename',
+    probe: 'Probe',
+    allowPaid: 'Allow it',
     unregister: 'Remove',
   },
   saved: (alias: string) => `${alias} saved`,
@@ -77,6 +80,16 @@ export const roster = {
     'A JSON object whose fields go into the body of every request to it, such as {"temperature": 0.2}.',
   notJson: (why: string) => `This is not JSON: ${why}`,
   notObject: 'Options are a JSON object: {"temperature": 0.2}.',
+  newAlias: 'New alias',
+  renameHint:
+    'Its record, its seats in collections and its conversations go with it. The old alias is given to no other model.',
+  renamed: (alias: string, to: string) => `${alias} is called ${to} now`,
+  allowPaidText:
+    'It was free, and costs money by its provider’s list now. Until you allow it, it is not called.',
+  allowed: (alias: string) => `${alias} is called again`,
+  probeText:
+    'A few short calls: a word, a large prompt, a tool and a picture. They show how fast it is and what it can, and are paid like any other.',
+  probing: (alias: string) => `${alias} is probed`,
   clearText: 'It is asked again at once. If the provider limits it again, it rests again.',
   retireText: 'It is never called again until it is restored. Its record and its seats in collections stay.',
   why: 'Why',
