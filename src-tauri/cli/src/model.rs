@@ -82,7 +82,7 @@ async fn add(at: &Reached, args: &AddModels, out: Out) -> Result<(), Failure> {
     let places = models.iter().map(|model| (endpoint.clone(), model.served.clone())).collect();
     let following = Following::begin(&at.remote).await?;
     let queue = at.remote.onboard(Onboard { endpoint, models, mode }).await?;
-    following.to_the_end(at, places, queue, out).await
+    following.until_over(at, places, queue, out).await
 }
 
 async fn probe(at: &Reached, aliases: &[String], out: Out) -> Result<(), Failure> {
@@ -101,7 +101,7 @@ async fn probe(at: &Reached, aliases: &[String], out: Out) -> Result<(), Failure
     for alias in aliases {
         queue = at.remote.probe_model(Name { name: alias.clone() }).await?;
     }
-    following.to_the_end(at, places, queue, out).await
+    following.until_over(at, places, queue, out).await
 }
 
 /// What is given, over what is known.

@@ -41,7 +41,7 @@ impl Following {
     }
 
     /// Tells what comes of these models as it comes, to standard error; what came of them in the end, to standard output.
-    pub async fn to_the_end(
+    pub async fn until_over(
         mut self,
         at: &Reached,
         places: Vec<Place>,
