@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{Gateway, Home, Upstream, http::Http, upstream::Script};
 
-/// A set-up file being written, and the environment its keys come from. Members only: no explorers, no reserves.
+/// A set-up file being written, and the environment its keys come from. Members only: no explorers, no reserves, and no
+/// turn goes to another for the sake of variety.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub home: Home,
@@ -21,7 +22,10 @@ impl Default for Scenario {
             endpoints: Vec::new(),
             models: Vec::new(),
             collections: Vec::new(),
-            settings: Map::from_iter([("max_explorers".into(), json!(0)), ("reserves".into(), json!(0))]),
+            settings: ["max_explorers", "reserves", "rotate"]
+                .map(|name| (name.to_owned(), json!(0)))
+                .into_iter()
+                .collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use control::{Code, Control, ControlError, view::LiveEvent};
+use control::{Control, ControlError, view::LiveEvent};
 use serde_json::Value;
 use tauri::{AppHandle, Manager as _, State, Url, ipc::Channel};
 use tauri_plugin_opener::OpenerExt as _;

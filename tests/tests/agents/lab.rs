@@ -33,7 +33,7 @@ impl Lab {
         let (upstream, gateway) = runtime.block_on(async {
             let upstream = Upstream::start().await;
             // Without rotation a new conversation starts with the first member: the busy one.
-            let scenario = Scenario::new().setting("rotate", 0);
+            let scenario = Scenario::new();
             let scenario = cases
                 .iter()
                 .enumerate()

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 /// `alpha` is rate limited, `beta` answers, `gamma` may stand beside as a shadow; all take tools, `delta` does not.
 async fn lab(more: impl FnOnce(Scenario) -> Scenario) -> Lab {
     let upstream = Upstream::start().await;
-    let mut scenario =
-        Scenario::new().endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY).setting("rotate", 0);
+    let mut scenario = Scenario::new().endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY);
     let scripts: [(&str, Script); 4] = [
         ("alpha", rate_limited(Some(40)).into()),
         ("beta", answers("Done by beta.").into()),

@@ -89,11 +89,8 @@ async fn a_picker_and_a_shadow_learn_too() {
         let script: Script = script;
         upstream.model(&served(alias), script);
     }
-    let mut scenario = Scenario::new()
-        .setting("rotate", 0)
-        .setting("max_explorers", 2)
-        .endpoint("fake", &upstream.base())
-        .key("FAKE_KEY", KEY);
+    let mut scenario =
+        Scenario::new().setting("max_explorers", 2).endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY);
     for alias in ["alpha", "beta"] {
         scenario = scenario.model(alias, "fake", &served(alias));
     }

@@ -22,8 +22,7 @@ async fn two(limits: Value, reserves: u32, members: &[&str]) -> Lab {
         .key("TIGHT_KEY", KEY)
         .endpoint("fake", &upstream.base())
         .key("FAKE_KEY", KEY)
-        .setting("reserves", reserves)
-        .setting("rotate", 0);
+        .setting("reserves", reserves);
     for (alias, endpoint) in [("alpha", "tight"), ("beta", "fake")] {
         upstream.model(&served(alias), answers(&format!("Answer of {alias}.")));
         scenario = scenario.model(alias, endpoint, &served(alias));
@@ -161,8 +160,7 @@ async fn calls(gateway: &Gateway, by: &str) -> Value {
 async fn priced() -> Lab {
     let models = [("alpha", answers("Answer of alpha.").into()), ("beta", rate_limited(Some(1)).into())];
     let price = json!({"price": {"input": 1.0, "output": 2.0}});
-    staffed(models, &["beta", "alpha"], |scenario| scenario.every_model("facts", &price).setting("rotate", 0))
-        .await
+    staffed(models, &["beta", "alpha"], |scenario| scenario.every_model("facts", &price)).await
 }
 
 /// What so many tokens out cost, for two questions' tokens in.

@@ -59,11 +59,8 @@ async fn lab(before: &[(i64, &str, Option<&str>, Option<u16>)]) -> Lab {
     let upstream = Upstream::start().await;
     upstream.model(&served("alpha"), fails(404, "model_not_found", "The model does not exist."));
     upstream.model(&served("beta"), answers("Answer of beta."));
-    let mut scenario = Scenario::new()
-        .setting("rotate", 0)
-        .setting("max_explorers", 1)
-        .endpoint("fake", &upstream.base())
-        .key("FAKE_KEY", KEY);
+    let mut scenario =
+        Scenario::new().setting("max_explorers", 1).endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY);
     for alias in ["alpha", "beta"] {
         scenario = scenario.model(alias, "fake", &served(alias));
     }

@@ -22,6 +22,8 @@ pub(super) fn state(pulse: &Pulse) -> String {
         }
         (Some((AlertKind::RecordingStopped, _)), _) => "Recording stopped".to_owned(),
         (Some((AlertKind::RecordsMoved, _)), _) => "Damaged records were moved aside".to_owned(),
+        (Some((AlertKind::WentPaid, model)), _) => format!("{} costs money now", plain(model)),
+        (Some((AlertKind::Retiring, model)), _) => format!("{} has failed for days", plain(model)),
         (Some((AlertKind::PortTaken | AlertKind::FailedOver | AlertKind::TurnFailedOver, _)) | None, n) => {
             running(n, pulse.turning())
         }
@@ -82,6 +84,8 @@ mod tests {
             (AlertKind::PanelFailed, "core", "No answer in bench/core"),
             (AlertKind::RecordingStopped, "records", "Recording stopped"),
             (AlertKind::RecordsMoved, "records", "Damaged records were moved aside"),
+            (AlertKind::WentPaid, "alpha", "alpha costs money now"),
+            (AlertKind::Retiring, "alpha", "alpha has failed for days"),
             (AlertKind::PortTaken, "8123", "No panel running"),
         ];
         for (kind, subject, says) in cases {

@@ -25,7 +25,7 @@ fn skipped(bench: &Value, alias: &str) -> String {
 async fn all_kinds() -> Lab {
     let upstream = Upstream::start().await;
     let base = upstream.base();
-    let mut scenario = Scenario::new().setting("rotate", 0).setting("max_calls", 10);
+    let mut scenario = Scenario::new().setting("max_calls", 10);
     let everything = json!({"tools": true, "vision": true, "pdf": true, "audio": true});
     let names = ["gone", "costly", "eyes", "painter", "picker", "bare", "unsure", "blind", "tiny", "rest"];
     for alias in names {

@@ -116,7 +116,7 @@ fn unseen(heard: &super::heard::Heard, caller: Caller, words: &str, what: &str) 
 async fn each_fault(member: Api) {
     for (fault, words) in FAULTS {
         let upstream = Upstream::start().await;
-        let mut scenario = Scenario::new().setting("rotate", 0);
+        let mut scenario = Scenario::new();
         let mut cases = Vec::new();
         for (at, caller) in Caller::ALL.into_iter().enumerate() {
             for stream in [false, true] {
@@ -202,7 +202,7 @@ async fn unseen_when_there_is_no_connection() {
             };
             let upstream = Upstream::start().await;
             upstream.model(&served("beta"), named("beta"));
-            let scenario = with_member(Scenario::new().setting("rotate", 0), "alpha", &root, api);
+            let scenario = with_member(Scenario::new(), "alpha", &root, api);
             let scenario = with_member(scenario, "beta", &upstream.base(), Api::Chat);
             let gateway =
                 scenario.collection("core", &["alpha", "beta"]).with("reply", "route").start().await;

@@ -58,7 +58,7 @@ fn mid_chunk(reply: Reply) -> Reply {
 async fn streamed_the_error_goes_into_the_stream_and_nobody_else_is_asked() {
     let upstream = Upstream::start().await;
     upstream.model(&served("beta"), named("beta"));
-    let mut scenario = with_member(Scenario::new().setting("rotate", 0), "beta", &upstream.base(), Api::Chat);
+    let mut scenario = with_member(Scenario::new(), "beta", &upstream.base(), Api::Chat);
     let mut cases = Vec::new();
     for member in Api::ALL {
         for death in DEATHS {

@@ -28,7 +28,7 @@ pub async fn routed_as(
     more: impl FnOnce(Scenario) -> Scenario,
 ) -> Lab {
     let upstream = Upstream::start().await;
-    let mut scenario = Scenario::new().setting("rotate", 0);
+    let mut scenario = Scenario::new();
     let mut names = Vec::new();
     for (alias, api, script) in members {
         upstream.model(&served(alias), script);

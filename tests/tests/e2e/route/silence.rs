@@ -21,7 +21,7 @@ const IDLE_SECONDS: u32 = 5;
 #[tokio::test]
 async fn one_that_says_nothing_in_time_is_followed_by_another() {
     let upstream = Upstream::start().await;
-    let mut scenario = Scenario::new().setting("rotate", 0).setting("idle_seconds", IDLE_SECONDS);
+    let mut scenario = Scenario::new().setting("idle_seconds", IDLE_SECONDS);
     // What comes in one piece has the time of a whole answer.
     scenario = scenario.setting("seat_seconds", IDLE_SECONDS);
     let mut asking = JoinSet::new();
@@ -65,7 +65,7 @@ async fn one_that_says_nothing_in_time_is_followed_by_another() {
 #[tokio::test]
 async fn one_that_falls_silent_in_its_answer_ends_it() {
     let upstream = Upstream::start().await;
-    let mut scenario = Scenario::new().setting("rotate", 0).setting("idle_seconds", IDLE_SECONDS);
+    let mut scenario = Scenario::new().setting("idle_seconds", IDLE_SECONDS);
     for member in Api::ALL {
         let alias = member.name();
         upstream.model(
@@ -107,7 +107,7 @@ async fn one_that_falls_silent_in_its_answer_ends_it() {
 #[tokio::test]
 async fn the_head_waits_for_the_first_piece_and_no_longer_than_it_may() {
     let (gate, upstream) = (Gate::shut(), Upstream::start().await);
-    let mut scenario = Scenario::new().setting("rotate", 0);
+    let mut scenario = Scenario::new();
     for member in [Api::Chat, Api::Anthropic, Api::Gemini] {
         for (what, fails) in [("answers", false), ("fails", true)] {
             let alias = format!("{}-{what}", member.name());
