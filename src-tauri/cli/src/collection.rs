@@ -1,7 +1,7 @@
 //! `bench collection`: named groups of models.
 
 use control::Remote;
-use control::dto::{Budget, CollectionView, Name, Nothing, Period, SaveCollection as Saved};
+use control::dto::{Budget, CollectionView, Name, Nothing, Period, SaveCollection as Saved, in_dollars};
 
 use crate::args::{Collection, Common, SaveCollection};
 use crate::consent::consent;
@@ -84,7 +84,7 @@ fn budget(args: &SaveCollection) -> Option<Budget> {
 fn budget_in_words(collection: &CollectionView) -> String {
     let Some(Budget { tokens, dollars, per }) = &collection.budget else { return String::new() };
     let tokens = tokens.map(|tokens| format!("{tokens} tokens"));
-    let dollars = dollars.map(|dollars| format!("${dollars:.2}"));
+    let dollars = dollars.map(in_dollars);
     let most: Vec<String> = tokens.into_iter().chain(dollars).collect();
     let per = if *per == Period::Day { "day" } else { "month" };
     format!("{} a {per}", most.join(" and "))

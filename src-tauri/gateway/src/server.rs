@@ -278,7 +278,7 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
             let response = answered.catch_unwind().await.unwrap_or_else(|_| {
                 let message = format!("the gateway failed on this request; its id is {id}");
                 let error = ApiError::new(Kind::Internal, Origin::Gateway, "internal", message);
-                tracing::error!(id, path, "a request panicked");
+                tracing::error!(id, path = site.gateway.scrub(&path), "a request panicked");
                 api::error_response(dialect, &error, &id, None)
             });
             // The request is open until its body has gone out.
@@ -297,7 +297,7 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     tracing::info!(
         target: "access",
-        %method, path, status = response.status().as_u16(), ms = begun.elapsed().as_millis() as u64, "request"
+        %method, path = site.gateway.scrub(&path), status = response.status().as_u16(), ms = begun.elapsed().as_millis() as u64, "request"
     );
     response
 }

@@ -186,13 +186,22 @@ impl Period {
     }
 }
 
+/// An amount as its owner set it: `$2.50`, `$0.005`.
+pub fn in_dollars(amount: f64) -> String {
+    let cents = amount * 100.0;
+    match (cents - cents.round()).abs() < 1e-6 {
+        true => format!("${amount:.2}"),
+        false => format!("${amount}"),
+    }
+}
+
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Over { budget, spent, .. } = self;
         let of_tokens = budget.tokens.filter(|tokens| spent.tokens >= *tokens);
         match (of_tokens, budget.dollars) {
             (Some(tokens), _) => write!(f, "the budget of {tokens} tokens")?,
-            (None, dollars) => write!(f, "the budget of ${:.2}", dollars.unwrap_or(0.0))?,
+            (None, dollars) => write!(f, "the budget of {}", in_dollars(dollars.unwrap_or(0.0)))?,
         }
         write!(f, " a {} is spent", budget.per.word())?;
         match (of_tokens, spent.cost_unknown) {
@@ -212,4 +221,18 @@ fn month(at_ms: i64) -> Option<Date> {
 fn midnight(date: Date) -> i64 {
     let at = TimeZone::UTC.to_timestamp(date.at(0, 0, 0, 0));
     at.map_or(i64::MAX, |at| at.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_dollars;
+
+    #[test]
+    fn amounts_are_told_as_they_were_set() {
+        for (amount, told) in
+            [(2.5, "$2.50"), (0.005, "$0.005"), (10.0, "$10.00"), (0.01, "$0.01"), (1.1, "$1.10")]
+        {
+            assert_eq!(in_dollars(amount), told);
+        }
+    }
 }

@@ -23,7 +23,7 @@ mod setup;
 mod shape;
 mod turn;
 
-pub use budget::{Budget, BudgetOf, Budgets, Over, Period, Spending};
+pub use budget::{Budget, BudgetOf, Budgets, Over, Period, Spending, in_dollars};
 pub use collection::{Collection, CollectionError, WhenTooLarge, check_collection, valid_collection_name};
 pub use cooldown::{Cooldowns, Cooling, KeptCooldown, Place, Reach};
 pub use evidence::{Evidence, Record, Suite, Tally};

@@ -1,7 +1,7 @@
 //! A model that was free costs money: providers.md §3.
 
 use bench_tests::{
-    Gateway, Lab, Scenario, Upstream,
+    Gateway, Lab, Scenario, Upstream, eventually,
     scenario::KEY,
     upstream::{Listing, answers},
 };
@@ -79,6 +79,15 @@ async fn a_model_that_was_free_is_not_called_for_money_until_its_owner_allows_it
     assert!(alone.refusal(400, "invalid_request_error", "no_member").contains("costs money now"));
     let nominated = json!({"model": "core", "with": ["a"], "messages": [{"role": "user", "content": "a?"}]});
     assert_eq!(seats(&lab.http().chat(&nominated).await.json()).len(), 1);
+    let queued = lab.gateway.command("probe_model", &json!({"name": "a"})).await;
+    assert_eq!(queued["items"][0]["alias"], "a", "{queued}");
+    let waits =
+        |queue: &Value| queue["items"][0]["why"].as_str().is_some_and(|why| why.contains("costs money now"));
+    eventually("its probe waits", || async {
+        let queue = lab.gateway.command("onboarding", &json!({})).await;
+        waits(&queue).then_some(())
+    })
+    .await;
     assert_eq!(lab.upstream.asked("a-1").len(), asked, "nobody asked it");
     let shown = lab.gateway.bench(&["model", "list"]).await.exits(0).stdout;
     assert!(shown.contains("costs money now"), "{shown}");

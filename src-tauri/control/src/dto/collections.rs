@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use plan::{Budget, Period};
+pub use plan::{Budget, Period, in_dollars};
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CollectionView {

@@ -58,7 +58,7 @@ pub(crate) async fn ask(
     let snapshot = call.gateway.snapshot();
     let (asked, mode) = asked_for(&snapshot, &request)?;
     let head = ReplyHead::of(&request, id, created);
-    let client = name::client(&headers);
+    let client = name::client(&headers, |name| call.gateway.scrub(name));
     let question = Question { request, head, keeping, body, client, begun };
     if mode == ReplyMode::Route {
         let features = count::features(call.dialect, &headers);

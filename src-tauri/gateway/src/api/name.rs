@@ -46,15 +46,16 @@ pub(crate) fn query<'a>(query: &'a str, wanted: &str) -> Option<String> {
     pairs.filter(|(name, _)| *name == wanted).map(|(_, text)| value(text)).next_back()
 }
 
-/// Who asks, in a few words: the first product of the user agent, without its version.
-pub(crate) fn client(headers: &HeaderMap) -> String {
+/// Who asks, in a few words: the first product of the user agent, without its version. `scrub` masks keys before it is
+/// cut.
+pub(crate) fn client(headers: &HeaderMap, scrub: impl Fn(&str) -> String) -> String {
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let product = agent.split_whitespace().next().unwrap_or_default();
     let name = match product.rsplit_once('/') {
         Some((name, version)) if version.starts_with(|first: char| first.is_ascii_digit()) => name,
         _ => product,
     };
-    if name.is_empty() { "unknown client".to_owned() } else { wire::redact::shorten(name, 60) }
+    if name.is_empty() { "unknown client".to_owned() } else { wire::redact::shorten(&scrub(name), 60) }
 }
 
 #[cfg(test)]
@@ -81,11 +82,13 @@ mod tests {
 
     #[test]
     fn clients() {
-        let of = |agent: &str| client(&HeaderMap::from_iter([(header::USER_AGENT, agent.parse().unwrap())]));
+        let of = |agent: &str| {
+            client(&HeaderMap::from_iter([(header::USER_AGENT, agent.parse().unwrap())]), str::to_owned)
+        };
         assert_eq!(of("OpenAI/Python 2.1.0"), "OpenAI/Python");
         assert_eq!(of("curl/8.5.0"), "curl");
         assert_eq!(of("opencode"), "opencode");
-        assert_eq!(client(&HeaderMap::new()), "unknown client");
+        assert_eq!(client(&HeaderMap::new(), str::to_owned), "unknown client");
     }
 
     #[test]

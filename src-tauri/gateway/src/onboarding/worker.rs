@@ -139,7 +139,17 @@ fn held_up(gateway: &Gateway, snapshot: &Snapshot, item: &Item, now_ms: i64) -> 
     if wants_key && !gateway.has_key(endpoint) {
         return Some((later, format!("{name} has no key; give it one under Endpoints")));
     }
-    let until_ms = gateway.cooling(registered(snapshot, item)?, now_ms)?;
+    let it = registered(snapshot, item)?;
+    if snapshot.has_gone_paid(&it.model.alias) {
+        let alias = &it.model.alias;
+        return Some((
+            later,
+            format!(
+                "it was free and costs money now; allow it with `bench model allow {alias}`, or under Models"
+            ),
+        ));
+    }
+    let until_ms = gateway.cooling(it, now_ms)?;
     Some((until_ms, "it is cooling down after a rate limit".to_owned()))
 }
 
