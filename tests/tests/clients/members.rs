@@ -64,9 +64,14 @@ pub async fn gateway() -> (Upstream, Gateway) {
     for api in Api::ALL {
         let dialect = api.name();
         let alias = |served: &str| format!("{served}-{dialect}");
-        scenario = scenario.endpoint(dialect, &upstream.base_of(api)).api(dialect);
+        // A refused key is its endpoint's: other cases ask the others at the same time.
+        let refusing = format!("{dialect}-refusing");
+        for name in [dialect, &refusing] {
+            scenario = scenario.endpoint(name, &upstream.base_of(api)).api(dialect);
+        }
         for (served, _) in scripts() {
-            scenario = scenario.model(&alias(served), dialect, served);
+            let endpoint = if served == "refuser" { &refusing } else { dialect };
+            scenario = scenario.model(&alias(served), endpoint, served);
             if served == "seer" {
                 scenario = scenario.facts(json!({"vision": true}));
             }
