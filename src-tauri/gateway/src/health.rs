@@ -7,7 +7,7 @@ use std::{
 };
 
 use catalog::Model;
-use plan::{Health, Registered, Setup};
+use plan::{DAY_MS, Health, Registered, Setup};
 use store::{FailureRow, Store, StoreError};
 use wire::{Class, UpstreamError};
 
@@ -19,7 +19,7 @@ pub(crate) struct Failing {
 }
 
 /// How far back failing days are looked for at start.
-const LOOK_BACK_MS: i64 = 30 * 24 * 3_600_000;
+const LOOK_BACK_MS: i64 = 30 * DAY_MS;
 
 /// The classes among which structural failures are, in the ledger's words.
 const CLASSES: &[&str] = &["not_found", "entitlement", "paywalled", "empty", "other"];

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plan::{BudgetOf, Budgets, Pacing, Period, Place, Spending, Spent};
+use plan::{BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
 use store::{DaySpend, SentRow, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
@@ -16,8 +16,7 @@ pub(crate) struct Limits {
 }
 
 /// The longest window of a rule: a month of 30 days.
-const MONTH_MS: i64 = 30 * 24 * 3_600_000;
-const DAY_MS: i64 = 24 * 3_600_000;
+const MONTH_MS: i64 = 30 * DAY_MS;
 
 impl Limits {
     /// From the ledger, where a rule or a budget wants to know. Blocks.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use catalog::Model;
-use plan::{Shape, Unavailable};
+use plan::{DAY_MS, Shape, Unavailable};
 use store::{PaceRow, StoreError};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     view::{ModelRecord, ModelState},
 };
 
-const PACES_MS: i64 = 30 * 24 * 3_600_000;
+const PACES_MS: i64 = 30 * DAY_MS;
 
 impl Gateway {
     /// Every registered model, in the set-up's order. Blocks.

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use plan::DAY_MS;
+
 use crate::{api, gateway::Gateway};
 
 /// Not at start: a start should be quick, and the day's first backup can wait a little.
 const FIRST: Duration = Duration::from_secs(300);
 const EVERY: Duration = Duration::from_secs(24 * 3600);
-const DAY_MS: i64 = 24 * 3600 * 1000;
 
 pub(crate) fn begin(gateway: &Gateway) {
     let gateway = gateway.clone();

@@ -2,6 +2,8 @@ use std::collections::HashMap;
 
 use catalog::Model;
 
+use crate::DAY_MS;
+
 /// Models left alone for a while after a rate limit (providers.md §4). Times are ms since 1970.
 ///
 /// A cooldown is of a model at its endpoint, so another endpoint serving the same model is not touched, and is
@@ -56,7 +58,7 @@ struct Cooldown {
 /// Shortest and longest guess, and the most that is believed of a provider.
 const FIRST_MS: i64 = 60_000;
 const LONGEST_GUESS_MS: i64 = 30 * 60_000;
-const LONGEST_MS: i64 = 24 * 60 * 60_000;
+const LONGEST_MS: i64 = DAY_MS;
 
 impl Cooldowns {
     /// A rate limit was met; says until when the model, or all of `connection`, is left alone.

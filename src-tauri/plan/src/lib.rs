@@ -37,6 +37,7 @@ pub use mergers::{Mergers, mergers};
 pub use pacing::{Axis, Pace, Paced, Pacing, Reserved, Rule, Rules, Settled, Spent, Tokens, Used};
 pub use reserve::{NoReserve, reserve};
 pub use roster::{Registered, Roster};
+pub use router::WENT_PAID;
 pub use seating::{
     Seat, SeatKind, Seating, SeatingError, SeatingInput, Skipped, Unavailable, seat, seat_beside,
     shape_without_picker,
@@ -46,4 +47,4 @@ pub use shape::{ChosenShape, Shape, ShapeRule, Shapes};
 pub use turn::{Candidate, TurnInput, TurnOrder, turn_order};
 
 /// Days are UTC's.
-const DAY_MS: i64 = 24 * 3_600_000;
+pub const DAY_MS: i64 = 24 * 3_600_000;

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const GONE: &str = "retired or removed since the panel began";
 
 /// What is said of [`Unavailable::WentPaid`].
-pub(crate) const WENT_PAID: &str =
+pub const WENT_PAID: &str =
     "it was free and costs money now; allow that under Models (bench model allow), or take it off";
 
 /// Why a registered model is not a candidate.

@@ -1,8 +1,11 @@
 //! More room for an answer that was empty because its budget had been spent on thinking.
 
-use serde_json::Value;
-
-use crate::{Json, dialect::Dialect, model::Quirks, relay::Body};
+use crate::{
+    dialect::Dialect,
+    json::{Json, Object},
+    model::Quirks,
+    relay::Body,
+};
 
 /// A body as it was sent to a member of `api`, with twice the budget for its answer, and at most `most` where that is
 /// known. Where it states none, with twice of `spent`.
@@ -15,15 +18,17 @@ pub fn with_twice_the_budget(
     most: Option<u64>,
     quirks: Quirks,
 ) -> Option<Vec<u8>> {
-    let sent: Value = serde_json::from_slice(body).ok()?;
-    let at = |path: &&[&str]| path.iter().try_fold(&sent, |value, field| value.get(field))?.as_u64();
+    let body = Json::read(body.to_vec()).ok()?;
+    let at = |path: &&[&str]| {
+        let found = path.iter().try_fold(body.root(), |found, field| Object::of(found)?.get(field))?;
+        found.get().parse::<u64>().ok()
+    };
     let places = places(api, quirks);
     let stated = places.iter().find_map(|path| Some((*path, at(path)?)));
     let (path, now) = stated.unwrap_or((places[0], spent));
     let twice = now.max(1).saturating_mul(2);
     let twice = most.map_or(twice, |most| twice.min(most));
     (twice > now).then_some(())?;
-    let body = Json::read(body.to_vec()).ok()?;
     let mut body = Body::new(&body).ok()?;
     body.set(path, &twice.to_string());
     Some(body.into_bytes())

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::response::Response;
 use http::StatusCode;
+use plan::DAY_MS;
 use serde_json::{Value, json};
 use store::{ResponseChain, ResponseRow, StoreError};
 use wire::{
@@ -14,7 +15,6 @@ use wire::{
 use super::{Call, name, own, reply};
 use crate::{gateway::Gateway, guard::BODY_CAP, panel::ON_DISK};
 
-const DAY_MS: i64 = 24 * 3600 * 1000;
 /// The most that is read for one conversation. What is kept holds every answer twice: as text, and by seat.
 const MOST_KEPT: usize = 4 * BODY_CAP;
 /// How long an id that is not there waits for what is still being written: the reply it came in may have been

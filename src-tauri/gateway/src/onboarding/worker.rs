@@ -4,7 +4,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use catalog::{EndpointKind, Facts, Model};
 use plan::{
-    Setup,
+    Setup, WENT_PAID,
     onboarding::{Mode, Outcome, Probed, Step},
 };
 use store::ProbeRow;
@@ -141,13 +141,7 @@ fn held_up(gateway: &Gateway, snapshot: &Snapshot, item: &Item, now_ms: i64) -> 
     }
     let it = registered(snapshot, item)?;
     if snapshot.has_gone_paid(&it.model.alias) {
-        let alias = &it.model.alias;
-        return Some((
-            later,
-            format!(
-                "it was free and costs money now; allow it with `bench model allow {alias}`, or under Models"
-            ),
-        ));
+        return Some((later, WENT_PAID.to_owned()));
     }
     let until_ms = gateway.cooling(it, now_ms)?;
     Some((until_ms, "it is cooling down after a rate limit".to_owned()))

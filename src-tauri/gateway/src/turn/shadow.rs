@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use plan::Shape;
+use plan::{DAY_MS, Shape};
 use store::CallRow;
 use tokio::time::Instant;
 use wire::{Json, Request, UpstreamError, Usage};
@@ -107,7 +107,6 @@ impl Shadows {
 
     /// Tokens that the collection's shadows have taken since midnight, UTC.
     async fn spent_today(&self) -> u64 {
-        const DAY_MS: i64 = 24 * 3_600_000;
         let now_ms = self.gateway.clock().now_ms();
         let since_ms = now_ms - now_ms.rem_euclid(DAY_MS);
         let (store, collection) = (self.gateway.store().clone(), self.collection.clone());
