@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use catalog::Limits;
 use plan::{BudgetOf, Pace, Paced, Registered, Reserved, Rules, Settled, Spending, Tokens};
-use store::LedgerRow;
+use store::{BegunCall, LedgerRow};
 use tokio::time::Instant;
 use wire::{Class, Request, UpstreamError, Usage};
 
@@ -55,6 +55,8 @@ pub(crate) struct Metered {
     at_ms: i64,
     begun: Instant,
     first_token_s: Option<f64>,
+    /// Where it is known of if the process is killed; a turn's calls are, with their turn.
+    place: Option<BegunCall>,
 }
 
 /// How a call ended.
@@ -98,6 +100,7 @@ impl Gateway {
             at_ms: 0,
             begun: Instant::now(),
             first_token_s: None,
+            place: None,
         };
         if !call.it.limits.is_empty() {
             let now_ms = self.clock().now_ms();
@@ -117,6 +120,9 @@ impl Gateway {
         }
         metered.at_ms = self.clock().now_ms();
         metered.is_sent = true;
+        if call.purpose != Purpose::Route {
+            metered.place = Some(self.store().call_begun(&metered.cut_off()));
+        }
         Ok(metered)
     }
 
@@ -161,6 +167,11 @@ impl Metered {
             self.told(ended.error, ended.status == "ok");
         }
         self.over(ended)
+    }
+
+    /// Its row, if nothing more is heard of it.
+    pub(crate) fn cut_off(&self) -> LedgerRow {
+        self.row(&Ended { status: "cancelled", ..Ended::default() }, 1)
     }
 
     fn told(&mut self, error: Option<&UpstreamError>, answered: bool) {
