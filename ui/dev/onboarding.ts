@@ -1,5 +1,11 @@
 // Models being taken on by the fixture: a step each half second, as the gateway tells it.
-import type { Commands, OnboardingItem, OnboardingQueue, OnboardingStep } from '../src/host/gen';
+import type {
+  Commands,
+  OnboardingItem,
+  OnboardingLog,
+  OnboardingQueue,
+  OnboardingStep,
+} from '../src/host/gen';
 import { controlError } from '../src/host/host';
 import type { Fixture } from './fixture';
 import { model } from './made';
@@ -31,6 +37,8 @@ export class Taking {
   pace = 500;
   /** Served ids that answer nothing, beside those with `broken` in their names. */
   readonly gone = new Set<string>();
+  /** The last of each kind, by endpoint and served id. */
+  readonly probes = new Map<string, OnboardingLog[]>();
   private readonly on: Fixture;
   private readonly dismissed = new Set<string>();
   private made = 0;
@@ -71,8 +79,16 @@ export class Taking {
       seconds: called ? 0.84 : null,
       first_token_s: called ? 0.31 : null,
       tokens_a_s: item.step === 'large' ? 92.4 : null,
+      tokens_in: called ? (item.step === 'large' ? 5120 : 61) : null,
+      tokens_out: called ? 12 : null,
       said: broken ? 'No such model (404)' : (SAID[item.step] ?? `registered as ${item.alias}`),
     });
+    if (called) {
+      const name = `${item.endpoint} ${item.served}`;
+      const found = new Map((this.probes.get(name) ?? []).map((it) => [it.step, it]));
+      found.set(item.step, item.log.at(-1)!);
+      this.probes.set(name, [...found.values()]);
+    }
     if (item.step === 'listed' && !this.on.models.some((m) => m.alias === item.alias)) {
       this.on.models.push(model(item.alias, item.endpoint, item.served, 'general'));
       this.on.changed();
