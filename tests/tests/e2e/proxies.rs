@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpListener,
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 const PASSWORD: &str = "hush-hush-password";
@@ -90,12 +90,13 @@ async fn what_is_on_this_machine_is_asked_past_any_proxy() {
 }
 
 /// A proxy that opens no tunnel: it answers with this. And what it was asked.
-async fn tunnels(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>, JoinHandle<()>) {
+async fn tunnels(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let own = asked.clone();
-    let task = tokio::spawn(async move {
+    let mut task = JoinSet::new();
+    task.spawn(async move {
         loop {
             let Ok((socket, _)) = listener.accept().await else { return };
             let mut socket = BufReader::new(socket);
