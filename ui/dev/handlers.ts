@@ -157,7 +157,7 @@ export const handlers = (on: Fixture): Handlers => ({
   model: ({ name }) => {
     const found = on.models.find((m) => m.alias === name);
     if (!found) throw controlError('not_found', `There is no model "${name}".`);
-    return sheet(found);
+    return sheet(found, on.taking.probes.get(`${found.endpoint} ${found.served}`) ?? []);
   },
   save_model: ({ alias, ...named }) => {
     const model = known(on, alias);

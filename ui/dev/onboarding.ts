@@ -1,5 +1,11 @@
 // Models being taken on by the fixture: a step each half second, as the gateway tells it.
-import type { Commands, OnboardingItem, OnboardingQueue, OnboardingStep } from '../src/host/gen';
+import type {
+  Commands,
+  OnboardingItem,
+  OnboardingLog,
+  OnboardingQueue,
+  OnboardingStep,
+} from '../src/host/gen';
 import { controlError } from '../src/host/host';
 import type { Fixture } from './fixture';
 import { model } from './made';
@@ -29,6 +35,10 @@ export class Taking {
   items: OnboardingItem[] = [];
   /** Milliseconds a step takes; 0: a step is taken when it is told to. */
   pace = 500;
+  /** Served ids that answer nothing, beside those with `broken` in their names. */
+  readonly gone = new Set<string>();
+  /** The last of each kind, by endpoint and served id. */
+  readonly probes = new Map<string, OnboardingLog[]>();
   private readonly on: Fixture;
   private readonly dismissed = new Set<string>();
   private made = 0;
@@ -42,7 +52,7 @@ export class Taking {
     return this.dismissed.has(`${endpoint} ${served}`);
   }
 
-  /** The next step of the first that has one. A model with `broken` in its name is gone. */
+  /** The next step of the first that has one. One that is gone fails. */
   step(): void {
     const item =
       this.items.find((it) => it.state === 'running') ?? this.items.find((it) => it.state === 'waiting');
@@ -58,7 +68,8 @@ export class Taking {
   }
 
   private take(item: OnboardingItem, at: string): void {
-    const broken = item.served.includes('broken') && item.step === 'word';
+    const isGone = item.served.includes('broken') || this.gone.has(item.served);
+    const broken = isGone && item.step === 'word';
     const called = !['listed', 'facts'].includes(item.step);
     item.log.push({
       step: item.step,
@@ -68,8 +79,16 @@ export class Taking {
       seconds: called ? 0.84 : null,
       first_token_s: called ? 0.31 : null,
       tokens_a_s: item.step === 'large' ? 92.4 : null,
+      tokens_in: called ? (item.step === 'large' ? 5120 : 61) : null,
+      tokens_out: called ? 12 : null,
       said: broken ? 'No such model (404)' : (SAID[item.step] ?? `registered as ${item.alias}`),
     });
+    if (called) {
+      const name = `${item.endpoint} ${item.served}`;
+      const found = new Map((this.probes.get(name) ?? []).map((it) => [it.step, it]));
+      found.set(item.step, item.log.at(-1)!);
+      this.probes.set(name, [...found.values()]);
+    }
     if (item.step === 'listed' && !this.on.models.some((m) => m.alias === item.alias)) {
       this.on.models.push(model(item.alias, item.endpoint, item.served, 'general'));
       this.on.changed();

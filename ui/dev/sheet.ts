@@ -1,5 +1,5 @@
 // A model's sheet in the fixture: the endpoint's list says what is known, the owner overrules it.
-import type { Facts, FactTold, ModelSheet, ModelView } from '../src/host/gen';
+import type { Facts, FactTold, ModelSheet, ModelView, OnboardingLog } from '../src/host/gen';
 
 const NAMES = [
   'context_window',
@@ -13,7 +13,7 @@ const NAMES = [
   'price',
 ] as const satisfies (keyof Facts)[];
 
-export function sheet(model: ModelView): ModelSheet {
+export function sheet(model: ModelView, probes: readonly OnboardingLog[]): ModelSheet {
   const facts = NAMES.map((name) => {
     const told: FactTold[] = [];
     const known = model.known[name];
@@ -23,5 +23,5 @@ export function sheet(model: ModelView): ModelSheet {
     const holds = told[told.length - 1];
     return { name, value: holds?.value ?? null, source: holds?.source ?? null, told };
   });
-  return { model, facts };
+  return { model, facts, probes: [...probes] };
 }

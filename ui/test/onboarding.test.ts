@@ -63,6 +63,24 @@ describe('the queue', () => {
     await waitFor(() => expect(queued('broken').dataset.state).toBe('waiting'));
   });
 
+  test('the sheet has what the last probes found, also when the queue has forgotten it', async () => {
+    const fixture = await open('#/models/+queue', (it) => add(it, 'alpha'));
+    await waitFor(() => expect(queued('alpha')).not.toBeNull());
+    steps(fixture, 8);
+    await fireEvent.click(await find('queue-clear'));
+    await waitFor(() => expect(queued('alpha')).toBeNull());
+    location.hash = '#/models/alpha';
+    const sheet = await find('last-probes');
+    const probes = await within(sheet).findAllByTestId('probe');
+    expect(probes.map((it) => it.dataset.step)).toEqual(['word', 'word_again', 'large', 'tool', 'vision']);
+    expect(probes[2]!.textContent).toMatch(/seen.*0\.84 s.*92 tokens\/s.*5,120 in, 12 out.*kimuva/s);
+    expect(probes[4]!.textContent).toContain('not seen');
+    await fireEvent.click(await find('action-probe'));
+    await fireEvent.click(await find('close-sheet'));
+    location.hash = '#/models/kimi-k2';
+    await screen.findByText(/Never probed/);
+  });
+
   test('it is stopped, resumed and cleared', async () => {
     const fixture = await open('#/models/+queue', (it) => add(it, 'alpha', 'beta'));
     await fireEvent.click(await find('queue-stop'));

@@ -8,13 +8,13 @@ import {
   headersOf,
   headersText,
   limitsOf,
-  notYet,
   ofEndpoint,
   quotaTimes,
   typedOf,
   usedShare,
   wrongLimits,
 } from '../src/pages/endpoints/limits';
+import { notYet } from '../src/pages/endpoints/found';
 import { budgetOf, check, draftOf, toSave } from '../src/pages/collections/draft';
 import { factOf, optionsOf, overridden, typedFact } from '../src/pages/models/facts';
 import { factChips, rowsOf, sorted, wanted } from '../src/pages/models/roster';

@@ -36,41 +36,6 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
-describe('first run', () => {
-  test('practice in one click, and the composer has the focus', async () => {
-    await open({ first: true });
-    await fireEvent.click(await find('first-practice'));
-    await waitFor(() => expect(document.activeElement).toBe($('composer-prompt')));
-    expect(($('composer-collection') as HTMLSelectElement).value).toBe('practice');
-    expect(screen.getAllByText('practice', { selector: '.practice' }).length).toBeGreaterThan(0);
-  });
-
-  test('a runtime that was found: two clicks to a collection', async () => {
-    const fixture = await open({ first: true, found: true });
-    await fireEvent.click(await find('first-runtime'));
-    await fireEvent.click(await find('first-make'));
-    await waitFor(() => expect($('composer-prompt')).not.toBeNull());
-    expect(fixture.collections[0]).toMatchObject({
-      name: 'first',
-      members: ['llama3.2-3b', 'qwen3-8b', 'gemma3-12b'],
-    });
-  });
-
-  test('a key from the environment is named, never sent', async () => {
-    const fixture = await open({ first: true, found: true });
-    await fireEvent.click(await find('first-key'));
-    await waitFor(() => expect($('first-make')).not.toBeNull());
-    expect(fixture.calls.find(([name]) => name === 'save_endpoint')?.[1]).toEqual({
-      name: 'groq',
-      base: 'https://api.groq.com/openai/v1',
-      api: 'chat',
-      key_env: 'GROQ_API_KEY',
-      new: true,
-      allow_plain_http: false,
-    });
-  });
-});
-
 describe('live', () => {
   test('a panel of any client appears as it runs, its words as they come', async () => {
     const fixture = await open();

@@ -29,14 +29,13 @@ pub struct KnownFacts {
     pub snapshot: Facts,
     pub refresh: Facts,
     pub listing: Facts,
-    /// Bounds that were met, and capabilities that were seen working (`true`; a `false` says nothing).
+    /// Bounds that were met; capabilities that were seen working (`true`), or refused in so many words (`false`).
     pub learned: Facts,
 }
 
 /// What holds, and which source each fact is from, by the fact's field name.
 ///
-/// The later source wins, but for what is learned: a bound only ever lowers what is known, and a capability is only
-/// learned when it works. The owner wins over all. A price is of one source; what a source leaves out of it is taken
+/// The later source wins, but a bound that was learned only ever lowers what is known. The owner wins over all. A price is of one source; what a source leaves out of it is taken
 /// from one before that has the same price for input and output.
 pub fn effective(known: &KnownFacts, owner: &Facts) -> (Facts, BTreeMap<&'static str, FactSource>) {
     let mut sources = BTreeMap::new();
@@ -55,10 +54,7 @@ pub fn effective(known: &KnownFacts, owner: &Facts) -> (Facts, BTreeMap<&'static
     let context_window = bound("context_window", |facts| facts.context_window);
     let max_output = bound("max_output", |facts| facts.max_output);
     let mut can = |name, of: fn(&Facts) -> Option<bool>| {
-        let seen = |(source, facts): (FactSource, &_)| {
-            of(facts).filter(|works| *works || source != FactSource::Learned).map(|works| (source, works))
-        };
-        let last = told.into_iter().filter_map(seen).next_back();
+        let last = told.into_iter().filter_map(|(source, facts)| Some((source, of(facts)?))).next_back();
         last.map(|(source, works)| {
             sources.insert(name, source);
             works
@@ -157,12 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_capability_is_learned_when_it_works() {
+    fn a_capability_is_learned_when_it_works_and_when_it_is_refused() {
         use FactSource::*;
         for (listing, learned, owner, wanted) in [
             (Some(false), Some(true), None, Some((true, Learned))),
-            (Some(true), Some(false), None, Some((true, Listing))),
-            (None, Some(false), None, None),
+            (Some(true), Some(false), None, Some((false, Learned))),
+            (None, Some(false), None, Some((false, Learned))),
+            (None, Some(false), Some(true), Some((true, Owner))),
             (None, Some(true), Some(false), Some((false, Owner))),
             (Some(false), None, None, Some((false, Listing))),
         ] {

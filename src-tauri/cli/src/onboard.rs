@@ -185,7 +185,7 @@ fn is_open(state: OnboardingState) -> bool {
     matches!(state, OnboardingState::Waiting | OnboardingState::Running)
 }
 
-fn step(step: OnboardingStep) -> &'static str {
+pub fn step(step: OnboardingStep) -> &'static str {
     match step {
         OnboardingStep::Listed => "list",
         OnboardingStep::Word => "a word",

@@ -1,9 +1,10 @@
-//! `bench model show`: what is known of a model, and who says so.
+//! `bench model show`: what is known of a model and who says so, and what its last probes found.
 
-use control::dto::{FactSource, FactTold, FactView, ModelSheet};
+use control::dto::{FactSource, FactTold, FactView, ModelSheet, OnboardingLog, OnboardingOutcome};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::onboard::step;
 use crate::out::Out;
 use crate::paint::{Look, Painted};
 use crate::table::Table;
@@ -13,7 +14,9 @@ pub fn show(sheet: &ModelSheet, out: Out) -> Result<(), Failure> {
         return Ok(out.json(sheet)?);
     }
     out.painted(&shown(sheet, out))?;
-    Ok(())
+    out.line("")?;
+    Ok(probed(&sheet.probes)
+        .print(out, "never probed; bench model probe ALIAS asks it a few short things")?)
 }
 
 fn shown(sheet: &ModelSheet, out: Out) -> Painted {
@@ -31,6 +34,42 @@ fn shown(sheet: &ModelSheet, out: Out) -> Painted {
         ]);
     }
     table.text(out.paint)
+}
+
+/// The last probe of each kind.
+fn probed(probes: &[OnboardingLog]) -> Table {
+    let head = ["probe", "when", "result", "seconds", "first token", "tokens/s", "tokens", ""];
+    let mut table = Table::new(&head);
+    for probe in probes {
+        let (result, look) = match probe.outcome {
+            OnboardingOutcome::Worked => ("ok", Look::Good),
+            OnboardingOutcome::NotSeen => ("not seen", Look::Plain),
+            OnboardingOutcome::Failed => ("failed", Look::Bad),
+            OnboardingOutcome::Skipped => ("left out", Look::Dim),
+        };
+        let number = |number: Option<f64>, unit: &str| match number {
+            Some(number) => format!("{number:.2}{unit}"),
+            None => String::new(),
+        };
+        let tokens = match (probe.tokens_in, probe.tokens_out) {
+            (None, None) => String::new(),
+            (read, written) => {
+                let count = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+                format!("{} in, {} out", count(read), count(written))
+            }
+        };
+        table.row([
+            (step(probe.step).to_owned(), Look::Plain),
+            (probe.at.replace('T', " ").chars().take(16).collect(), Look::Dim),
+            (result.to_owned(), look),
+            (number(probe.seconds, " s"), Look::Plain),
+            (number(probe.first_token_s, " s"), Look::Plain),
+            (number(probe.tokens_a_s, ""), Look::Plain),
+            (tokens, Look::Plain),
+            (probe.said.clone(), Look::Dim),
+        ]);
+    }
+    table
 }
 
 /// Whose word holds, and of when it is.
@@ -109,5 +148,20 @@ mod tests {
         assert_eq!((holding(&price), others(&price)), ("you".to_owned(), String::new()));
         assert_eq!(in_words(&price.value), "input 0.5, output 1.5");
         assert_eq!(in_words(&json!(true)), "yes");
+    }
+
+    #[test]
+    fn what_the_last_probes_found() {
+        let probe: OnboardingLog = serde_json::from_value(json!({
+            "step": "tool", "at": "2026-11-30T10:07:09Z", "outcome": "failed", "class": "bad_request",
+            "seconds": 0.5, "first_token_s": null, "tokens_a_s": null, "tokens_in": 61, "tokens_out": null,
+            "said": "it does not support tools (400)",
+        }))
+        .unwrap();
+        let text = probed(&[probe]).text(crate::paint::Paint(false)).to_string();
+        let line: Vec<&str> = text.lines().nth(1).unwrap().split("  ").filter(|it| !it.is_empty()).collect();
+        let wanted = ["tool call", "2026-11-30 10:07", "failed", "0.50 s", "61 in, ? out"];
+        assert_eq!(line.iter().map(|it| it.trim()).collect::<Vec<_>>()[..5], wanted);
+        assert!(text.ends_with("it does not support tools (400)"), "{text}");
     }
 }

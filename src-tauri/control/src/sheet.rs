@@ -1,6 +1,7 @@
-//! A model's sheet: what is known of it, and who says so.
+//! A model's sheet: what is known of it and who says so, and what its last probes found.
 
 pub use catalog::FactSource;
+use gateway::view::OnboardingLog;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -11,6 +12,8 @@ pub struct ModelSheet {
     pub model: ModelView,
     /// Every fact there is, known or not.
     pub facts: Vec<FactView>,
+    /// What the last probe of each kind found, in the order of the steps; empty when it was never probed.
+    pub probes: Vec<OnboardingLog>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]

@@ -23,7 +23,7 @@ pub(crate) fn after_call(gateway: &Gateway, endpoint: &Endpoint, error: Option<&
     match error {
         Some(error) if error.class == Class::SignIn => key_refused(gateway, endpoint, &error.message),
         Some(_) => {}
-        None => gateway.live().clear(AlertKind::KeyRefused, &endpoint.name),
+        None => end(gateway, AlertKind::KeyRefused, &endpoint.name),
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn after_panel(gateway: &Gateway, panel: &Panel, error: Option<&str>)
         Some(error) => {
             raise(gateway.live(), gateway.clock(), AlertKind::PanelFailed, collection, error.to_owned())
         }
-        None => gateway.live().clear(AlertKind::PanelFailed, collection),
+        None => end(gateway, AlertKind::PanelFailed, collection),
     }
 }
 
@@ -141,12 +141,20 @@ pub(crate) fn stand(gateway: &Gateway, kind: AlertKind, messages: BTreeMap<Strin
     let standing = gateway.live().alerts().into_iter().filter(|alert| alert.kind == kind);
     let standing: BTreeMap<String, String> = standing.map(|alert| (alert.subject, alert.message)).collect();
     for subject in standing.keys().filter(|subject| !messages.contains_key(*subject)) {
-        gateway.live().clear(kind, subject);
+        end(gateway, kind, subject);
     }
     for (subject, message) in messages {
         if standing.get(&subject) != Some(&message) {
             raise(gateway.live(), gateway.clock(), kind, &subject, message);
         }
+    }
+}
+
+/// It stands no more; probes that were held up by it are gone on with.
+pub(crate) fn end(gateway: &Gateway, kind: AlertKind, subject: &str) {
+    let stood = gateway.live().clear(kind, subject);
+    if stood && matches!(kind, AlertKind::KeyRefused | AlertKind::WentPaid) {
+        gateway.onboarding().look_again();
     }
 }
 

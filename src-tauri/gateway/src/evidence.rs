@@ -136,10 +136,10 @@ impl Gateway {
         self.known().cooldowns().cooling(&it.model, &it.connection, now_ms)
     }
 
-    /// What a call's end says of its model's limits: its rate, and its window.
+    /// What a call's end says of its model's limits: its rate, and what it can take.
     pub(crate) fn note_limits(&self, it: &Registered, error: Option<&UpstreamError>) {
-        if let Some(window) = error.and_then(UpstreamError::context_window) {
-            self.learn_window(it, window);
+        if let Some(error) = error {
+            self.learn_facts(it, error);
         }
         let mut cooldowns = self.known().cooldowns();
         let changed = match error {

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model, ModelCatalog, Price};
 use plan::{Registered, Setup};
 use store::{FactsRow, Store, StoreError};
+use wire::{Lack, UpstreamError};
 
 use crate::{
     gateway::Gateway,
     paid::{self, Paid, PaidChange},
-    refresh::Refreshed,
+    refresh::{Refreshed, Seen},
     upstream::ListedModel,
     view::LiveEvent,
 };
@@ -171,7 +172,7 @@ impl Book {
         &mut self,
         setup: &Setup,
         source: &'static str,
-        catalog: ModelCatalog,
+        (catalog, seen): (ModelCatalog, Seen),
         at_ms: i64,
     ) -> (ToKeep, bool) {
         let endpoint = |model: &Model| setup.endpoints.iter().find(|it| it.name == model.endpoint);
@@ -179,7 +180,7 @@ impl Book {
             setup.models.iter().map(|model| book.known(endpoint(model), model)).collect()
         };
         let before = told(self);
-        self.refreshed.take(source, catalog, at_ms);
+        self.refreshed.take(source, catalog, seen, at_ms);
         self.fresh.clear();
         let now = told(self);
         let mut keep = ToKeep::default();
@@ -227,26 +228,34 @@ impl Book {
         Some((row, is_new))
     }
 
-    /// A context window that a call has met; what is to be kept, where it is lower than what was met before.
-    pub(crate) fn met_window(&mut self, model: &Model, window: u64, at_ms: i64) -> Option<FactsRow> {
-        let told = self.told.entry(place(model)).or_default();
-        if told.learned.facts.context_window.is_some_and(|known| known <= window) {
+    /// What calls have just shown of a model: a window that was met, and tools and images that work or are refused. What
+    /// is to be kept, where that is news: a window is where it is lower than those met before.
+    pub(crate) fn learn(&mut self, model: &Model, shown: &Facts, at_ms: i64) -> Option<FactsRow> {
+        let learned = &mut self.told.entry(place(model)).or_default().learned;
+        let known = &learned.facts;
+        let met = shown.context_window.filter(|met| known.context_window.is_none_or(|known| *met < known));
+        let facts = Facts {
+            context_window: met.or(known.context_window),
+            tools: shown.tools.or(known.tools),
+            vision: shown.vision.or(known.vision),
+            ..known.clone()
+        };
+        if facts == *known {
             return None;
         }
-        told.learned.facts.context_window = Some(window);
-        told.learned.at_ms = at_ms;
-        Some(row(model, LEARNED, &told.learned))
+        *learned = Said { facts, at_ms };
+        Some(row(model, LEARNED, learned))
     }
 
-    /// Tools and images, where they were seen to work; what is to be kept, where it was not known by that.
-    pub(crate) fn seen_working(&mut self, model: &Model, seen: &Facts, at_ms: i64) -> Option<FactsRow> {
-        let learned = &mut self.told.entry(place(model)).or_default().learned;
-        let (tools, vision) = (seen.tools.or(learned.facts.tools), seen.vision.or(learned.facts.vision));
-        if (tools, vision) == (learned.facts.tools, learned.facts.vision) {
+    /// What it has refused says nothing any more: it is being tried afresh. What is to be kept of that.
+    pub(crate) fn forget_refusals(&mut self, model: &Model) -> Option<FactsRow> {
+        let learned = &mut self.told.get_mut(&place(model))?.learned;
+        let facts = &mut learned.facts;
+        let (tools, vision) = (facts.tools.filter(|works| *works), facts.vision.filter(|works| *works));
+        if (tools, vision) == (facts.tools, facts.vision) {
             return None;
         }
-        (learned.facts.tools, learned.facts.vision) = (tools, vision);
-        learned.at_ms = at_ms;
+        (facts.tools, facts.vision) = (tools, vision);
         Some(row(model, LEARNED, learned))
     }
 }
@@ -285,18 +294,36 @@ impl Gateway {
         self.setup_state().facts_of(alias)
     }
 
-    /// A request was too large, and its model said for what: from now on it is not asked more. In the background, as
-    /// the call that has met it is over.
-    pub(crate) fn learn_window(&self, it: &Registered, window: u64) {
-        if it.practice || it.model.facts.context_window.is_some_and(|known| known <= window) {
+    /// What a call's end says of what its model can take: how much, tools, images. From now on it is not asked for more.
+    /// In the background, as the call is over.
+    pub(crate) fn learn_facts(&self, it: &Registered, error: &UpstreamError) {
+        let shown = shown(error);
+        let is_news = |known: &Facts| {
+            let met = shown.context_window;
+            met.is_some_and(|met| known.context_window.is_none_or(|known| met < known))
+                || (shown.tools.is_some() && shown.tools != known.tools)
+                || (shown.vision.is_some() && shown.vision != known.vision)
+        };
+        if it.practice || !is_news(&it.model.facts) {
             return;
         }
         let (gateway, it) = (self.clone(), it.model.clone());
         self.tasks().spawn(async move {
             let at_ms = gateway.clock().now_ms();
-            if gateway.setup_state().met_window(&it, window, at_ms).await {
+            if gateway.setup_state().learned(&it, &shown, at_ms).await {
                 gateway.live().publish(LiveEvent::SetupChanged {});
             }
         });
+    }
+}
+
+/// What a refusal says of the model that was asked.
+fn shown(error: &UpstreamError) -> Facts {
+    let lack = error.lack();
+    Facts {
+        context_window: error.context_window(),
+        tools: (lack == Some(Lack::Tools)).then_some(false),
+        vision: (lack == Some(Lack::Images)).then_some(false),
+        ..Facts::default()
     }
 }

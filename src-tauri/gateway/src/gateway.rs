@@ -253,7 +253,7 @@ impl Gateway {
         if let Some(said) = &test.key_refused {
             alerts::key_refused(self, endpoint, said);
         } else if test.ok {
-            self.inner.live.clear(crate::view::AlertKind::KeyRefused, &endpoint.name);
+            alerts::end(self, crate::view::AlertKind::KeyRefused, &endpoint.name);
         }
         test
     }

@@ -5,6 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
 use crate::{
+    alerts,
     gateway::Gateway,
     view::{AlertKind, LiveEvent},
 };
@@ -116,7 +117,7 @@ impl Gateway {
             return Err(KeyError::UnknownEndpoint(endpoint.to_owned()));
         }
         self.with_vault(change).await.ok_or(KeyError::Gone)??;
-        self.live().clear(AlertKind::KeyRefused, endpoint);
+        alerts::end(self, AlertKind::KeyRefused, endpoint);
         self.reload_keys().await;
         Ok(())
     }
@@ -125,7 +126,7 @@ impl Gateway {
     pub async fn forget_key(&self, endpoint: &str) {
         let name = endpoint.to_owned();
         self.with_vault(move |vault| vault.delete(&name)).await;
-        self.live().clear(AlertKind::KeyRefused, endpoint);
+        alerts::end(self, AlertKind::KeyRefused, endpoint);
     }
 
     /// Runs `act` with the vault, off the runtime's threads: a keychain may be slow.

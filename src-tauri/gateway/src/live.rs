@@ -200,13 +200,16 @@ impl Live {
         inner.send(LiveEvent::AlertRaised { alert });
     }
 
-    pub(crate) fn clear(&self, kind: AlertKind, subject: &str) {
+    /// Whether it stood.
+    pub(crate) fn clear(&self, kind: AlertKind, subject: &str) -> bool {
         let mut inner = self.lock();
         let before = inner.alerts.len();
         inner.alerts.retain(|old| (old.kind, old.subject.as_str()) != (kind, subject));
-        if inner.alerts.len() < before {
+        let stood = inner.alerts.len() < before;
+        if stood {
             inner.send(LiveEvent::AlertCleared { kind, subject: subject.to_owned() });
         }
+        stood
     }
 
     pub(crate) fn is_raised(&self, kind: AlertKind, subject: &str) -> bool {

@@ -141,7 +141,5 @@ impl Gateway {
     /// Raises an alert for each model that costs money now and may not, and clears those that are not so any more.
     pub(crate) fn tell_paid(&self) {
         alerts::went_paid(self, &self.setup_state().paid_now());
-        // Probes wait for it, too.
-        self.onboarding().look_again();
     }
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use catalog::{CatalogError, Endpoint, Facts, KnownFacts, ModelCatalog};
 use futures_util::StreamExt;
 use http::{Method, header};
+use sha2::{Digest, Sha256};
 use store::{RefreshedRow, Store, StoreError};
 use tokio::time::timeout;
 
@@ -48,7 +49,28 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the lists said when they were last fetched.
 #[derive(Default)]
-pub(crate) struct Refreshed(BTreeMap<&'static str, (ModelCatalog, i64)>);
+pub(crate) struct Refreshed(BTreeMap<&'static str, Known>);
+
+struct Known {
+    catalog: ModelCatalog,
+    at_ms: i64,
+    seen: Seen,
+}
+
+/// By which the same list is known again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    etag: Option<String>,
+    last_modified: Option<String>,
+    digest: Option<String>,
+}
+
+/// What was fetched.
+enum Fetched {
+    /// What is known already.
+    Same,
+    Other(Vec<u8>, Seen),
+}
 
 impl Refreshed {
     /// As it was kept. Blocks.
@@ -57,7 +79,11 @@ impl Refreshed {
         for source in &SOURCES {
             let Some(row) = store.refreshed(source.name)? else { continue };
             match ModelCatalog::kept(row.body) {
-                Ok(catalog) => drop(known.insert(source.name, (catalog, row.at_ms))),
+                Ok(catalog) => {
+                    let seen =
+                        Seen { etag: row.etag, last_modified: row.last_modified, digest: row.digest }.by_us();
+                    known.insert(source.name, Known { catalog, at_ms: row.at_ms, seen });
+                }
                 Err(error) => {
                     tracing::warn!(source = source.name, %error, "a kept catalog could not be read")
                 }
@@ -66,15 +92,21 @@ impl Refreshed {
         Ok(Refreshed(known))
     }
 
-    pub(crate) fn take(&mut self, source: &'static str, catalog: ModelCatalog, at_ms: i64) {
-        self.0.insert(source, (catalog, at_ms));
+    pub(crate) fn take(&mut self, source: &'static str, catalog: ModelCatalog, seen: Seen, at_ms: i64) {
+        self.0.insert(source, Known { catalog, at_ms, seen });
+    }
+
+    pub(crate) fn again(&mut self, source: &str, at_ms: i64) {
+        if let Some(known) = self.0.get_mut(source) {
+            known.at_ms = at_ms;
+        }
     }
 
     /// What they say of a model as the endpoint serves it.
     pub(crate) fn facts(&self, endpoint: &Endpoint, served: &str) -> Facts {
         SOURCES.iter().fold(Facts::default(), |before, source| {
-            let Some((catalog, _)) = self.0.get(source.name) else { return before };
-            let now = catalog.facts(endpoint, served);
+            let Some(known) = self.0.get(source.name) else { return before };
+            let now = known.catalog.facts(endpoint, served);
             let both = KnownFacts { snapshot: before, refresh: now, ..KnownFacts::default() };
             catalog::effective(&both, &Facts::default()).0
         })
@@ -82,11 +114,16 @@ impl Refreshed {
 
     /// When the newest of them was fetched.
     pub(crate) fn at_ms(&self) -> Option<i64> {
-        self.0.values().map(|(_, at_ms)| *at_ms).max()
+        self.0.values().map(|known| known.at_ms).max()
+    }
+
+    /// By which what is known of a source is known again.
+    fn seen(&self, source: &str) -> Seen {
+        self.0.get(source).map(|known| known.seen.clone()).unwrap_or_default()
     }
 
     fn at_of(&self, source: &str) -> Option<i64> {
-        self.0.get(source).map(|(_, at_ms)| *at_ms)
+        self.0.get(source).map(|known| known.at_ms)
     }
 }
 
@@ -104,15 +141,22 @@ impl Gateway {
         let sources = SOURCES.iter().map(|source| CatalogSource {
             name: source.name.to_owned(),
             url: source.at(),
-            refreshed_at: self.setup_state().refreshed_at(|known| known.at_of(source.name)).map(rfc3339),
+            refreshed_at: self.setup_state().refreshed_as(|known| known.at_of(source.name)).map(rfc3339),
             error: failed.remove(source.name),
         });
         CatalogView { shipped: catalog::SNAPSHOT_DATE.to_owned(), on, sources: sources.collect() }
     }
 
     async fn refresh(&self, source: &Source) -> Result<(), String> {
-        let body = timeout(PATIENCE, self.fetched(source)).await;
-        let body = body.map_err(|_| format!("no whole answer within {} s", PATIENCE.as_secs()))??;
+        let seen = self.setup_state().refreshed_as(|known| known.seen(source.name));
+        let fetched = timeout(PATIENCE, self.fetched(source, seen)).await;
+        let fetched = fetched.map_err(|_| format!("no whole answer within {} s", PATIENCE.as_secs()))??;
+        let Fetched::Other(body, seen) = fetched else {
+            let at_ms = self.clock().now_ms();
+            self.setup_state().refreshed_again(source.name, at_ms);
+            let kept = self.store().refreshed_again(source.name.to_owned(), at_ms).await;
+            return kept.map_err(|error| error.to_string());
+        };
         let read = source.read;
         // A megabyte of JSON, and more.
         let catalog = tokio::task::spawn_blocking(move || read(&body)).await;
@@ -121,10 +165,12 @@ impl Gateway {
         let row = RefreshedRow {
             source: source.name.to_owned(),
             at_ms,
-            etag: None,
+            etag: seen.etag.clone(),
+            last_modified: seen.last_modified.clone(),
+            digest: seen.digest.clone(),
             body: catalog.as_bytes().to_vec(),
         };
-        if self.setup_state().refreshed(source.name, catalog, at_ms).await {
+        if self.setup_state().refreshed(source.name, catalog, seen, at_ms).await {
             self.tell_paid();
             self.live().publish(LiveEvent::SetupChanged {});
         }
@@ -132,14 +178,26 @@ impl Gateway {
         self.store().keep_refreshed(row).await.map_err(|error| error.to_string())
     }
 
-    async fn fetched(&self, source: &Source) -> Result<Vec<u8>, String> {
+    async fn fetched(&self, source: &Source, seen: Seen) -> Result<Fetched, String> {
         let mut headers = OutgoingHeaders::default();
         headers.set(header::ACCEPT, "application/json");
+        for (name, value) in
+            [(header::IF_NONE_MATCH, &seen.etag), (header::IF_MODIFIED_SINCE, &seen.last_modified)]
+        {
+            if let Some(value) = value {
+                headers.set(name, value);
+            }
+        }
         let outgoing = Outgoing { method: Method::GET, url: source.at(), headers, body: Bytes::new() };
         let mut incoming = self.transport().send(outgoing).await.map_err(|error| error.to_string())?;
+        if incoming.status == 304 && seen.digest.is_some() {
+            return Ok(Fetched::Same);
+        }
         if incoming.status != 200 {
             return Err(format!("it answers with the status {}", incoming.status));
         }
+        let said = |name| Some(incoming.headers.get(name)?.to_str().ok()?.to_owned());
+        let (etag, last_modified) = (said(header::ETAG), said(header::LAST_MODIFIED));
         let mut body = Vec::new();
         while let Some(piece) = incoming.body.next().await {
             body.extend_from_slice(&piece.map_err(|error| error.to_string())?);
@@ -147,7 +205,26 @@ impl Gateway {
                 return Err(format!("it is larger than {} MB", MOST_BYTES >> 20));
             }
         }
-        Ok(body)
+        let digest = Some(digest(&body));
+        if digest == seen.digest {
+            return Ok(Fetched::Same);
+        }
+        Ok(Fetched::Other(body, Seen { etag, last_modified, digest }))
+    }
+}
+
+/// Of a list as this version of the program reads it: another may read more of the same.
+fn digest(body: &[u8]) -> String {
+    format!("{VERSION} {:x}", Sha256::digest(body))
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Seen {
+    /// As it is where this version of the program has read the list; else it is to be read again.
+    fn by_us(self) -> Seen {
+        let is_ours = self.digest.as_ref().and_then(|digest| digest.split(' ').next()) == Some(VERSION);
+        if is_ours { self } else { Seen::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use arc_swap::ArcSwap;
 use catalog::{Endpoint, Facts, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
-use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
+use store::{AuditEntry, FactsRow, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     facts::{self, Book, ModelFacts, ToKeep},
     names::Names,
     paid::{self, Paid, PaidChange},
-    refresh::Refreshed,
+    refresh::{Refreshed, Seen},
     upstream::ListedModel,
 };
 
@@ -222,10 +222,16 @@ impl SetupState {
     }
 
     /// Takes a public list of models in; whether any registered model's facts have changed.
-    pub(crate) async fn refreshed(&self, source: &'static str, catalog: ModelCatalog, at_ms: i64) -> bool {
+    pub(crate) async fn refreshed(
+        &self,
+        source: &'static str,
+        catalog: ModelCatalog,
+        seen: Seen,
+        at_ms: i64,
+    ) -> bool {
         let _serial = self.changing.lock().await;
         let now = self.snapshot();
-        let (keep, changed) = self.book().refreshed(&now.setup, source, catalog, at_ms);
+        let (keep, changed) = self.book().refreshed(&now.setup, source, (catalog, seen), at_ms);
         if changed {
             self.show(now.setup.clone(), now.names.clone());
         }
@@ -233,27 +239,31 @@ impl SetupState {
         changed
     }
 
-    pub(crate) fn refreshed_at(&self, at: impl FnOnce(&Refreshed) -> Option<i64>) -> Option<i64> {
+    /// A list says what it said before.
+    pub(crate) fn refreshed_again(&self, source: &str, at_ms: i64) {
+        self.book().refreshed.again(source, at_ms);
+    }
+
+    pub(crate) fn refreshed_as<T>(&self, at: impl FnOnce(&Refreshed) -> T) -> T {
         at(&self.book().refreshed)
     }
 
-    /// A context window that a call to the model has met; whether it is news.
-    pub(crate) async fn met_window(&self, model: &Model, window: u64, at_ms: i64) -> bool {
+    /// What calls have shown of a model; whether it is news.
+    pub(crate) async fn learned(&self, model: &Model, shown: &Facts, at_ms: i64) -> bool {
+        self.learns(model, |book, model| book.learn(model, shown, at_ms)).await
+    }
+
+    /// A model is tried afresh: what it has refused says nothing any more. Whether there was anything.
+    pub(crate) async fn forget_refusals(&self, model: &Model) -> bool {
+        self.learns(model, Book::forget_refusals).await
+    }
+
+    async fn learns(&self, model: &Model, learn: impl FnOnce(&mut Book, &Model) -> Option<FactsRow>) -> bool {
         let _serial = self.changing.lock().await;
         let now = self.snapshot();
         let is_it = |known: &&Model| (&known.endpoint, &known.served) == (&model.endpoint, &model.served);
         let Some(model) = now.setup.models.iter().find(is_it) else { return false };
-        let Some(row) = self.book().met_window(model, window, at_ms) else { return false };
-        self.show(now.setup.clone(), now.names.clone());
-        self.keep(ToKeep { rows: vec![row], ..ToKeep::default() }).await;
-        true
-    }
-
-    /// What a model was seen to do; whether it is news.
-    pub(crate) async fn seen_working(&self, model: &Model, seen: &Facts, at_ms: i64) -> bool {
-        let _serial = self.changing.lock().await;
-        let now = self.snapshot();
-        let Some(row) = self.book().seen_working(model, seen, at_ms) else { return false };
+        let Some(row) = learn(&mut self.book(), model) else { return false };
         self.show(now.setup.clone(), now.names.clone());
         self.keep(ToKeep { rows: vec![row], ..ToKeep::default() }).await;
         true

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod key;
 mod keychain;
+mod proxies;
 mod scrub;
 mod store;
 mod vault;

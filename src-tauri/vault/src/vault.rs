@@ -16,6 +16,7 @@ use crate::{
     file::VaultFile,
     key::hint,
     keychain::{Keychain, Readiness},
+    proxies,
     scrub::Scrubber,
 };
 
@@ -129,6 +130,7 @@ impl Vault {
             looks: RwLock::default(),
         }));
         vault.learn_file();
+        proxies::secrets(&vault.0.environment).iter().for_each(|secret| vault.0.scrubber.learn(secret));
         vault
     }
 

@@ -22,6 +22,7 @@ mod gemini;
 mod hash;
 mod ids;
 mod json;
+mod lack;
 mod list;
 mod media;
 mod model;
@@ -54,6 +55,7 @@ pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
 pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};
 pub use json::{Json, value as json_value};
+pub use lack::Lack;
 pub use list::{Limits, ModelEntry, ModelList, Together};
 pub use model::{
     Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Reply, replies};
+use super::{Received, Reply, replies};
 
 /// What the provider's list of models answers; the ids are the scripted models'. It is at `/v1/models`, or
 /// where the API it is of has it.
@@ -10,6 +10,8 @@ pub enum Listing {
     OpenAi,
     /// This body.
     Told(serde_json::Value),
+    /// This body by these validators, and 304 to who has it: `ETag`, or else `Last-Modified`.
+    Dated { body: serde_json::Value, etag: &'static str, last_modified: &'static str },
     /// `[{"id":…}]`, as some do.
     Bare,
     /// Anthropic's, one model a page however many are asked for.
@@ -37,7 +39,7 @@ impl Listing {
         }
     }
 
-    pub(super) fn reply(&self, mut ids: Vec<String>, query: &str) -> Reply {
+    pub(super) fn reply(&self, mut ids: Vec<String>, query: &str, request: &Received) -> Reply {
         ids.sort();
         let entries: Vec<_> = ids
             .iter()
@@ -46,6 +48,15 @@ impl Listing {
         match self {
             Listing::OpenAi => json_reply(&json!({"object": "list", "data": entries})),
             Listing::Told(body) => json_reply(body),
+            Listing::Dated { body, etag, last_modified } => {
+                let has = |name, value: &str| !value.is_empty() && request.header(name) == Some(value);
+                if has("if-none-match", etag) || has("if-modified-since", last_modified) {
+                    return Reply::whole(304, "application/json", "");
+                }
+                let given = [("etag", etag), ("last-modified", last_modified)];
+                let given = given.into_iter().filter(|(_, value)| !value.is_empty());
+                given.fold(json_reply(body), |reply, (name, value)| reply.header(name, value))
+            }
             Listing::Bare => json_reply(&json!(entries)),
             Listing::Anthropic => {
                 let at = after(query, "after_id").map_or(0, |last| {

@@ -52,7 +52,7 @@ fn decide(shared: &Shared, request: &Received) -> Reply {
     match (request.method.as_str(), path, request.api()) {
         ("GET", path, _) if path == lock(&shared.listing).path() => {
             let models: Vec<String> = lock(&shared.scripts).keys().cloned().collect();
-            lock(&shared.listing).reply(models, query)
+            lock(&shared.listing).reply(models, query, request)
         }
         ("POST", _, Some(api)) => match lock(&shared.scripts).get(&request.model()) {
             Some(script) => script.decide(request),

@@ -252,3 +252,86 @@ async fn where_there_is_no_more_room_it_is_asked_once() {
     failed(&lab.gateway, &question("two")).await;
     assert_eq!(budgets(&lab, Api::Chat)[2..], [16, 32]);
 }
+
+/// Whose word a fact is, and what it says.
+async fn fact(lab: &Lab, alias: &str, name: &str) -> Value {
+    let sheet = lab.gateway.command("model", &json!({"name": alias})).await;
+    let facts = sheet["facts"].as_array().expect("facts");
+    let fact = facts.iter().find(|fact| fact["name"] == name).expect("every fact is there");
+    json!([fact["value"], fact["source"]])
+}
+
+#[tokio::test]
+async fn tools_and_images_that_are_refused_plainly_are_asked_of_others_until_it_is_probed() {
+    let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
+    let picture = json!([{"type": "text", "text": "See?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]);
+    let turn = |name: &str, text: &str| match name {
+        "tools" => json!({"model": "bench/core:route", "tools": tools,
+                          "messages": [{"role": "user", "content": text}]}),
+        _ => json!({"model": "bench/core:route", "messages": [{"role": "system", "content": text},
+                                                            {"role": "user", "content": picture}]}),
+    };
+    let refusing = |words: &'static str| {
+        Script::by(move |request: &Received| {
+            let body = request.json();
+            match body["tools"].is_array() || body.to_string().contains("image_url") {
+                true => fails(400, "invalid_request_error", words),
+                false => answers("Said by alpha."),
+            }
+        })
+    };
+    for (name, unclear, plain) in [
+        ("tools", "This model doesn't support tool use in streaming mode", "alpha-1 does not support tools"),
+        ("vision", "Unsupported image format: image/png", "This model does not support image input"),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.model(&served("alpha"), refusing(unclear));
+        upstream.model(&served("beta"), answers("Said by beta."));
+        let able = |id: String| {
+            json!({"id": id, "supported_parameters": ["tools"],
+                                       "architecture": {"input_modalities": ["text", "image"]}})
+        };
+        let listed: Vec<Value> = ["alpha", "beta"].map(|alias| able(served(alias))).into();
+        upstream.listing(Listing::Told(json!({"data": listed})));
+        let scenario = Scenario::new().endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY);
+        let scenario =
+            scenario.model("alpha", "fake", &served("alpha")).model("beta", "fake", &served("beta"));
+        let gateway = scenario.collection("core", &["alpha", "beta"]).start().await;
+        let lab = Lab { upstream, gateway };
+        lab.gateway.command("test_endpoint", &json!({"name": "fake"})).await;
+        assert_eq!(fact(&lab, "alpha", name).await, json!([true, "listing"]), "{name}");
+        let asked = |lab: &Lab| lab.upstream.asked(&served("alpha")).len();
+
+        for (text, before) in [("one", 0), ("two", 1)] {
+            assert_eq!(asked(&lab), before, "{name}: what is not plain teaches nothing");
+            let reply = lab.http().chat(&turn(name, text)).await.json();
+            assert_eq!(reply["bench"]["alias"], "beta", "{name}: {reply}");
+        }
+        lab.upstream.model(&served("alpha"), refusing(plain));
+        let reply = lab.http().chat(&turn(name, "three")).await.json();
+        assert_eq!(reply["bench"]["alias"], "beta", "{name}: {reply}");
+        assert_eq!(asked(&lab), 3, "{name}");
+        eventually("it is learned", || async {
+            (fact(&lab, "alpha", name).await == json!([false, "learned"])).then_some(())
+        })
+        .await;
+        let reply = lab.http().chat(&turn(name, "four")).await.json();
+        assert_eq!(reply["bench"]["skipped"][0]["alias"], "alpha", "{name}: {reply}");
+        let lab = restarted(lab).await;
+        let reply = lab.http().chat(&turn(name, "five")).await.json();
+        assert_eq!((&reply["bench"]["alias"], asked(&lab)), (&json!("beta"), 3), "{name}: kept");
+
+        // It can now, and its owner has it tried afresh.
+        lab.upstream.model(&served("alpha"), answers("Said by alpha."));
+        lab.gateway.command("probe_model", &json!({"name": "alpha"})).await;
+        eventually("it is probed", || async {
+            let queue = lab.gateway.command("onboarding", &json!({})).await;
+            (queue["items"][0]["state"] == "done").then_some(())
+        })
+        .await;
+        assert_eq!(fact(&lab, "alpha", name).await, json!([true, "listing"]), "{name}");
+        let reply = lab.http().chat(&turn(name, "six")).await.json();
+        assert_eq!(reply["bench"]["alias"], "alpha", "{name}: {reply}");
+    }
+}

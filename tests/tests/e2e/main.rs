@@ -37,6 +37,7 @@ mod panel;
 mod picker;
 mod practice;
 mod provider_headers;
+mod proxies;
 mod refreshing;
 mod refusals;
 mod renaming;

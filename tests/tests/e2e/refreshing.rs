@@ -3,6 +3,8 @@
 use bench_tests::{Gateway, Home, Upstream, scenario::KEY, upstream::Listing};
 use serde_json::{Value, json};
 
+use crate::frames::Frames;
+
 /// Two lists: models.dev's, and OpenRouter's, each at its own upstream.
 struct Lists {
     models_dev: Upstream,
@@ -111,4 +113,51 @@ async fn the_public_lists_tell_of_models_and_nothing_is_told_to_them() {
     let off = gateway.bench(&["settings", "set", "catalog_refresh=false"]).await.exits(0).stdout;
     assert!(off.contains("catalog_refresh"), "{off}");
     assert_eq!(gateway.command("refresh_catalog", &json!({})).await["on"], false);
+}
+
+#[tokio::test]
+async fn the_same_list_again_is_no_news_by_whatever_it_is_known() {
+    const DAY: &str = "Mon, 30 Nov 2026 08:00:00 GMT";
+    for (etag, last_modified) in [("\"a\"", ""), ("", DAY), ("", "")] {
+        let what = format!("{etag} {last_modified}");
+        let (lists, home) = Lists::start().await;
+        let dated = |window: u64| {
+            let model = json!({"id": "x", "limit": {"context": window, "output": 99}});
+            let body = json!({"groq": {"models": {"lab-a": model}}});
+            Listing::Dated { body, etag, last_modified }
+        };
+        lists.models_dev.listing(dated(64_000));
+        let gateway = registered(&home).await;
+        let refresh = async |gateway: &Gateway| {
+            let catalog = gateway.command("refresh_catalog", &json!({})).await;
+            assert_eq!(catalog["sources"][0]["error"], Value::Null, "{what}: {catalog}");
+            catalog["sources"][0]["refreshed_at"].as_str().expect("a time").to_owned()
+        };
+        let first = refresh(&gateway).await;
+        assert_eq!(holds(&gateway, "a", "context_window").await, json!([64_000, "refresh"]), "{what}");
+
+        let mut live = Frames::live(&gateway).await;
+        live.until("\n").await;
+        let second = refresh(&gateway).await;
+        assert!(second > first, "{what}: it is as fresh as if it had come whole");
+        let (home, _) = gateway.stop().await;
+        let gateway = home.serve().await;
+        let third = refresh(&gateway).await;
+        assert!(third > second, "{what}");
+        let (events, _) = live.rest().await;
+        assert!(!events.contains("setup_changed"), "{what}: {events}");
+
+        let sent = lists.models_dev.received();
+        let header = |at: usize, name: &str| sent[at].header(name).unwrap_or_default().to_owned();
+        for at in [1, 2] {
+            let told = (header(at, "if-none-match"), header(at, "if-modified-since"));
+            assert_eq!(told, (etag.to_owned(), last_modified.to_owned()), "{what}, request {at}");
+        }
+        assert_eq!(
+            (header(0, "if-none-match"), header(0, "if-modified-since")),
+            Default::default(),
+            "{what}"
+        );
+        assert_eq!(holds(&gateway, "a", "context_window").await, json!([64_000, "refresh"]), "{what}");
+    }
 }

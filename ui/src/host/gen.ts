@@ -538,6 +538,8 @@ export type ModelSheet = {
   model: ModelView;
   /** Every fact there is, known or not. */
   facts: Array<FactView>;
+  /** What the last probe of each kind found, in the order of the steps; empty when it was never probed. */
+  probes: Array<OnboardingLog>;
 };
 
 export type ModelState = "ready" | "resting" | "over_limit" | "retired" | "out";
@@ -612,6 +614,9 @@ export type OnboardingLog = {
   first_token_s: number | null;
   /** Tokens a second from the first one on. */
   tokens_a_s: number | null;
+  /** As the provider counts them. */
+  tokens_in: number | null;
+  tokens_out: number | null;
   /** In words: what it said, or what is wrong. Redacted. */
   said: string;
 };

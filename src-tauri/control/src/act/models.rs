@@ -2,7 +2,7 @@ use catalog::{FactSource, Facts, FieldError, Model, Retired, SNAPSHOT_DATE};
 use gateway::{Snapshot, rfc3339};
 use serde_json::Value;
 
-use super::{ACTOR, refused, setup::model_view};
+use super::{ACTOR, reading, refused, setup::model_view};
 use crate::{Control, ControlError, dto::*};
 
 impl Control {
@@ -41,6 +41,8 @@ impl Control {
         let unknown = || ControlError::not_found(format!("There is no model \"{}\".", name.name));
         let model = registered(&self.gateway().snapshot(), &name.name).ok_or_else(unknown)?;
         let known = self.gateway().facts_of(&name.name).ok_or_else(unknown)?;
+        let (gateway, alias) = (self.gateway().clone(), name.name);
+        let probes = reading(move || gateway.last_probes(&alias)).await?;
         let value = |facts: &Facts, fact: &str| {
             serde_json::to_value(facts).ok().and_then(|facts| facts.get(fact).cloned())
         };
@@ -61,7 +63,7 @@ impl Control {
                 })
                 .collect(),
         };
-        Ok(ModelSheet { facts: Facts::NAMES.iter().map(|name| fact(name)).collect(), model })
+        Ok(ModelSheet { facts: Facts::NAMES.iter().map(|name| fact(name)).collect(), model, probes })
     }
 
     pub async fn save_model(&self, save: SaveModel) -> Result<ModelView, ControlError> {

@@ -147,6 +147,8 @@ mod tests {
             seconds: Some(0.5),
             first_token_s: None,
             tokens_a_s: None,
+            tokens_in: None,
+            tokens_out: None,
             said: "rate limited".to_owned(),
         };
         let item = Item {

@@ -5,6 +5,7 @@
 //! it was made, so that the store is never more than the step under way behind.
 
 mod item;
+mod last;
 mod probe;
 mod worker;
 

@@ -55,6 +55,8 @@ pub(super) struct Found {
     pub first_token_s: Option<f64>,
     /// Tokens a second from the first one on.
     pub tokens_a_s: Option<f64>,
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
     /// In words, redacted.
     pub said: String,
 }
@@ -105,6 +107,8 @@ fn not_sent(gateway: &Gateway, error: &UpstreamError) -> Asked {
             seconds: None,
             first_token_s: None,
             tokens_a_s: None,
+            tokens_in: None,
+            tokens_out: None,
             said: error.message.clone(),
         }),
     }
@@ -145,6 +149,8 @@ fn found(gateway: &Gateway, step: Step, answer: &Answer) -> Found {
         seconds: Some(round(answer.seconds)),
         first_token_s: answer.first_token_s.map(round),
         tokens_a_s,
+        tokens_in: answer.usage.input,
+        tokens_out: answer.usage.output,
         said,
     }
 }

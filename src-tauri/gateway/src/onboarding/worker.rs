@@ -7,21 +7,18 @@ use plan::{
     Setup, WENT_PAID,
     onboarding::{Mode, Outcome, Probed, Step},
 };
-use store::ProbeRow;
 use tokio_util::sync::CancellationToken;
 use wire::Class;
 
 use super::{
-    Place,
     item::{HAS_SUITE, Item},
-    keeps_out, probe,
+    keeps_out, last, probe,
     probe::{Asked, Found},
     registered,
 };
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    panel::class_word,
     setup::{ChangeError, Snapshot},
     view::{AlertKind, LiveEvent, OnboardingLog, OnboardingOutcome, OnboardingState as State},
 };
@@ -197,6 +194,14 @@ async fn listed(gateway: &Gateway, item: &Item) -> Taken {
         }
         None => return Taken::Impossible("it could not be registered".to_owned()),
     };
+    let known = gateway.snapshot();
+    if let Some(it) = registered(&known, item) {
+        let model = it.model.clone();
+        let forgets = async move |gateway: Gateway| gateway.setup_state().forget_refusals(&model).await;
+        if whole(gateway, forgets).await == Some(true) {
+            gateway.live().publish(LiveEvent::SetupChanged {});
+        }
+    }
     if is_new {
         gateway.live().publish(LiveEvent::SetupChanged {});
         said.push(format!("registered as {}", item.alias));
@@ -255,7 +260,7 @@ async fn called(gateway: &Gateway, item: &Item, step: Step) -> Taken {
     if let Some((until_ms, why)) = held_up(gateway, &snapshot, item, gateway.clock().now_ms()) {
         return Taken::Waits { until_ms, why };
     }
-    let Found { outcome, seconds, first_token_s, tokens_a_s, said } =
+    let Found { outcome, seconds, first_token_s, tokens_a_s, tokens_in, tokens_out, said } =
         match probe::ask(gateway, &snapshot, it, endpoint, step).await {
             Asked::Paced { until_ms, why } => return Taken::Waits { until_ms, why },
             Asked::Found(found) => found,
@@ -266,7 +271,7 @@ async fn called(gateway: &Gateway, item: &Item, step: Step) -> Taken {
         Outcome::Failed(class) => (OnboardingOutcome::Failed, Some(class)),
     };
     let entry = entry(gateway, step, outcome, said);
-    Taken::Logged(OnboardingLog { class, seconds, first_token_s, tokens_a_s, ..entry })
+    Taken::Logged(OnboardingLog { class, seconds, first_token_s, tokens_a_s, tokens_in, tokens_out, ..entry })
 }
 
 /// Writes down what was seen to work.
@@ -282,7 +287,7 @@ async fn facts(gateway: &Gateway, item: &Item) -> Taken {
     if !it.practice {
         let model = it.model.clone();
         let is_news = whole(gateway, async move |gateway| {
-            gateway.setup_state().seen_working(&model, &seen, gateway.clock().now_ms()).await
+            gateway.setup_state().learned(&model, &seen, gateway.clock().now_ms()).await
         });
         if is_news.await == Some(true) {
             gateway.live().publish(LiveEvent::SetupChanged {});
@@ -309,6 +314,8 @@ fn entry(gateway: &Gateway, step: Step, outcome: OnboardingOutcome, said: String
         seconds: None,
         first_token_s: None,
         tokens_a_s: None,
+        tokens_in: None,
+        tokens_out: None,
         said,
     }
 }
@@ -325,7 +332,7 @@ async fn took(gateway: &Gateway, id: i64, taken: Taken) {
         Taken::Impossible(why) => end(gateway, item, State::Failed, Some(why)),
         Taken::Logged(entry) => {
             if entry.step.is_call() {
-                drop(gateway.store().probed(probe_row(&item.place, &entry, gateway.clock().now_ms())));
+                drop(gateway.store().probed(last::row(&item.place, &entry, gateway.clock().now_ms())));
             }
             let step = entry.step;
             item.log.push(entry);
@@ -373,20 +380,6 @@ fn conclusion(item: &Item, probed: Probed) -> (State, Option<String>) {
             let why = "which may pass: probe it again later";
             (State::Failed, Some(format!("it did not answer twice ({}), {why}", last())))
         }
-    }
-}
-
-fn probe_row(place: &Place, entry: &OnboardingLog, at_ms: i64) -> ProbeRow {
-    ProbeRow {
-        endpoint: place.0.clone(),
-        served: place.1.clone(),
-        step: entry.step.name().to_owned(),
-        at_ms,
-        ok: entry.outcome == OnboardingOutcome::Worked,
-        class: entry.class.map(|class| class_word(class).to_owned()),
-        seconds: entry.seconds,
-        first_token_s: entry.first_token_s,
-        tokens_a_s: entry.tokens_a_s,
     }
 }
 

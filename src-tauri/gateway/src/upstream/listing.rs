@@ -218,6 +218,11 @@ fn in_words(base: &str, error: &SendError) -> String {
         }
         SendError::Refused => format!("Nothing listens at {base}: is it running, and is the port right?"),
         SendError::ConnectTimeout => format!("{base} could not be reached within 10 s."),
+        SendError::Proxy(why) => {
+            format!(
+                "{base} could not be reached: the proxy that the environment names let nothing through ({why})."
+            )
+        }
         SendError::Tls(why) => format!("A safe connection to {base} could not be made ({why})."),
         SendError::Reset => format!("{base} closed the connection without answering: is it http or https?"),
         SendError::Other(why) => format!("{base} could not be asked: {why}."),

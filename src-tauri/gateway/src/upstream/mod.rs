@@ -2,11 +2,14 @@
 
 mod call;
 mod count;
+mod crowd;
 mod far;
 mod listing;
 mod near;
 #[cfg(test)]
 mod reuse_tests;
+#[cfg(test)]
+mod streams_tests;
 mod transport;
 
 pub(crate) use call::{

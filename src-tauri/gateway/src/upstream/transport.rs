@@ -50,6 +50,8 @@ pub(crate) enum SendError {
     Refused,
     #[error("the connection could not be made within 10 s")]
     ConnectTimeout,
+    #[error("the proxy that the environment names let nothing through: {0}")]
+    Proxy(String),
     #[error("the TLS handshake failed: {0}")]
     Tls(String),
     #[error("the connection was closed before the answer was whole")]
@@ -61,7 +63,7 @@ pub(crate) enum SendError {
 impl SendError {
     /// Whether the request was not sent: it may be once more.
     pub(crate) fn is_unsent(&self) -> bool {
-        matches!(self, SendError::Refused | SendError::ConnectTimeout)
+        matches!(self, SendError::Refused | SendError::ConnectTimeout | SendError::Proxy(_))
     }
 
     /// What the system's own error says of a connection, where it tells.

@@ -62,6 +62,11 @@ pub struct OnboardingLog {
     pub first_token_s: Option<f64>,
     /// Tokens a second from the first one on.
     pub tokens_a_s: Option<f64>,
+    /// As the provider counts them.
+    #[ts(type = "number | null")]
+    pub tokens_in: Option<u64>,
+    #[ts(type = "number | null")]
+    pub tokens_out: Option<u64>,
     /// In words: what it said, or what is wrong. Redacted.
     pub said: String,
 }

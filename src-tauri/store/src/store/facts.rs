@@ -23,6 +23,11 @@ impl Store {
         self.write(Waits::Yes, row.body.len(), move |connection| facts::put_refreshed(connection, &row))
     }
 
+    /// What was fetched of a source is what is kept of it.
+    pub fn refreshed_again(&self, source: String, at_ms: i64) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| facts::refreshed_again(connection, &source, at_ms))
+    }
+
     pub fn refreshed(&self, source: &str) -> Result<Option<RefreshedRow>, StoreError> {
         self.read(|connection| facts::refreshed(connection, source))
     }

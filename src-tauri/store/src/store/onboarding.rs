@@ -43,4 +43,9 @@ impl Store {
     pub fn probes(&self) -> Result<Vec<ProbeRow>, StoreError> {
         self.read(probes::all)
     }
+
+    /// What the last probe of each kind found of one model.
+    pub fn probes_of(&self, endpoint: &str, served: &str) -> Result<Vec<ProbeRow>, StoreError> {
+        self.read(|connection| probes::of(connection, endpoint, served))
+    }
 }

@@ -4,7 +4,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{error::Fault, migrate::Step};
 
-pub(crate) const STEPS: &[Step] = &[Step {
+pub(crate) const STEPS: &[Step] = &[FIRST, SEEN];
+
+const SEEN: Step = Step {
+    version: 7,
+    sql: "ALTER TABLE refreshed ADD COLUMN last_modified TEXT;
+    ALTER TABLE refreshed ADD COLUMN digest TEXT;",
+};
+
+const FIRST: Step = Step {
     version: 5,
     sql: "CREATE TABLE facts (
         endpoint TEXT NOT NULL,
@@ -20,7 +28,7 @@ pub(crate) const STEPS: &[Step] = &[Step {
         etag TEXT,
         body BLOB NOT NULL
     ) STRICT;",
-}];
+};
 
 /// What one source says of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +49,11 @@ pub struct RefreshedRow {
     pub source: String,
     /// Unix milliseconds.
     pub at_ms: i64,
+    /// As its server gave them.
     pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    /// Of what was fetched, and of who read it: the same again needs no reading.
+    pub digest: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -81,16 +93,30 @@ pub(crate) fn forget(connection: &Connection, endpoint: &str, source: &str) -> R
 pub(crate) fn put_refreshed(connection: &Connection, row: &RefreshedRow) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO refreshed (source, at_ms, etag, body) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO refreshed (source, at_ms, etag, last_modified, digest, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![row.source, row.at_ms, row.etag, row.body])?;
+        .execute(params![row.source, row.at_ms, row.etag, row.last_modified, row.digest, row.body])?;
+    Ok(())
+}
+
+pub(crate) fn refreshed_again(connection: &Connection, source: &str, at_ms: i64) -> Result<(), Fault> {
+    let sql = "UPDATE refreshed SET at_ms = ?2 WHERE source = ?1";
+    connection.prepare_cached(sql)?.execute(params![source, at_ms])?;
     Ok(())
 }
 
 pub(crate) fn refreshed(connection: &Connection, source: &str) -> Result<Option<RefreshedRow>, Fault> {
-    let sql = "SELECT source, at_ms, etag, body FROM refreshed WHERE source = ?1";
+    let sql = "SELECT source, at_ms, etag, last_modified, digest, body FROM refreshed WHERE source = ?1";
     let row = connection.prepare_cached(sql)?.query_row([source], |row| {
-        Ok(RefreshedRow { source: row.get(0)?, at_ms: row.get(1)?, etag: row.get(2)?, body: row.get(3)? })
+        Ok(RefreshedRow {
+            source: row.get(0)?,
+            at_ms: row.get(1)?,
+            etag: row.get(2)?,
+            last_modified: row.get(3)?,
+            digest: row.get(4)?,
+            body: row.get(5)?,
+        })
     });
     Ok(row.optional()?)
 }

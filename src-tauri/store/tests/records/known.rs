@@ -68,6 +68,9 @@ fn what_is_kept_takes_the_place_of_what_was() {
         step: "word".to_owned(),
         ok,
         seconds,
+        tokens_in: Some(61),
+        tokens_out: Some(12),
+        said: "it said: ready".to_owned(),
         ..ProbeRow::default()
     };
     let facts = |source: &str, body: &str| FactsRow {
@@ -132,6 +135,8 @@ fn what_is_kept_takes_the_place_of_what_was() {
 
     let store = folder.open();
     assert_eq!(store.probes().unwrap(), [probe(false, Some(0.0))]);
+    assert_eq!(store.probes_of("fake", "a").unwrap(), [probe(false, Some(0.0))]);
+    assert_eq!(store.probes_of("fake", "b").unwrap(), []);
     assert_eq!(store.facts().unwrap(), [facts("learned", "2"), facts("listing", "3")]);
     let most = |row: QuotaRow| QuotaRow { allowed: Some(i64::MAX as u64), ..row };
     assert_eq!(store.quotas().unwrap(), [most(quota(60, Some(0))), most(quota(3600, None))]);

@@ -131,6 +131,7 @@ fn fill_limits(store: &Store) {
         at_ms: 10,
         etag: Some("\"e\"".to_owned()),
         body: vec![0x1f, 0x8b, 0],
+        ..RefreshedRow::default()
     }));
     drop(store.keep_cooldowns(vec![CooldownRow {
         kind: "connection".to_owned(),

@@ -1,7 +1,7 @@
 //! What a provider's refusal says of the provider (`refusals.txt`), and what is learned from it.
 
 use serde_json::json;
-use wire::{Dialect, Parameter, Quirks, format};
+use wire::{Dialect, Lack, Parameter, Quirks, format};
 
 #[test]
 fn what_providers_say_is_told_apart() {
@@ -19,6 +19,30 @@ fn what_providers_say_is_told_apart() {
             assert_eq!(error.names_a_lack(), kind == "lack", "{body}: {error:?}");
             let refused = error.refused_parameter().map_or("-", word);
             assert_eq!(refused, parameter, "{body}: {error:?}");
+        }
+        told += 1;
+    }
+    assert!(told > 30, "{told} refusals");
+}
+
+#[test]
+fn what_a_model_does_not_take_is_read_only_where_it_is_said_plainly() {
+    let mut lines =
+        include_str!("lacks.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut told = 0;
+    while let Some(head) = lines.next() {
+        let body = lines.next().unwrap();
+        let [status, lack, _from] = head.split('|').map(str::trim).collect::<Vec<_>>().try_into().unwrap();
+        for dialect in Dialect::ALL {
+            let error =
+                format(*dialect).decode_error(status.parse().unwrap(), "application/json", body.as_bytes());
+            let found = match error.lack() {
+                Some(Lack::Tools) => "tools",
+                Some(Lack::Images) => "images",
+                None => "-",
+            };
+            assert_eq!(found, lack, "{body}: {error:?}");
+            assert!(error.lack().is_none() || error.names_a_lack(), "another may take it: {error:?}");
         }
         told += 1;
     }

@@ -66,6 +66,35 @@ async fn a_model_is_registered_probed_and_known() {
 }
 
 #[tokio::test]
+async fn the_sheet_has_what_the_last_probes_found_also_after_a_restart_and_under_another_name() {
+    let lab =
+        lab([("a", can(&["tools"])), ("b", fails(404, "model_not_found", "No such model").into())]).await;
+    let probes = async |gateway: &Gateway, alias: &str| {
+        gateway.command("model", &json!({"name": alias})).await["probes"].clone()
+    };
+    onboard(&lab.gateway, &["a", "b"], "quick").await;
+    let a = item(&lab.gateway, "a", "done").await;
+    item(&lab.gateway, "b", "failed").await;
+    let found = probes(&lab.gateway, "a").await;
+    let calls = &a["log"].as_array().expect("a log")[1..6];
+    assert_eq!(found.as_array().map(Vec::as_slice), Some(calls), "as the queue said it: {found}");
+    assert!(calls[0]["tokens_in"].is_u64() && calls[0]["tokens_out"].is_u64(), "{}", calls[0]);
+    let failed = probes(&lab.gateway, "b").await;
+    let words = |it: &Value| json!([it["step"], it["outcome"], it["class"], it["said"]]);
+    assert_eq!(words(&failed[0]), json!(["word", "failed", "not_found", "No such model (404)"]));
+    assert_eq!(failed.as_array().map(Vec::len), Some(1));
+
+    // The queue forgets, the sheet does not.
+    lab.gateway.command("clear_onboarding", &json!({"all": true})).await;
+    lab.gateway.command("rename_model", &json!({"alias": "a", "to": "aye"})).await;
+    let (home, _) = lab.gateway.stop().await;
+    let gateway = home.serve().await;
+    assert_eq!(probes(&gateway, "aye").await, found);
+    let shown = gateway.bench(&["model", "show", "aye"]).await.exits(0).stdout;
+    assert!(shown.contains("it said: ready") && shown.contains("tool call"), "{shown}");
+}
+
+#[tokio::test]
 async fn what_is_not_seen_is_not_known_to_be_missing() {
     let refuses = Script::by(|request| match step(&request.json()) {
         "tool" => fails(400, "invalid_request_error", "This model does not do tools."),

@@ -1,4 +1,4 @@
-import type { EndpointView, FoundRuntime, Limits, LimitsView, QuotaView } from '../../host/gen';
+import type { Limits, LimitsView, QuotaView } from '../../host/gen';
 import { s } from '../../strings/en';
 import { span } from '../../text/numbers';
 import { wholeWithin } from '../../text/rules';
@@ -63,23 +63,6 @@ export function quotaTimes(quota: QuotaView, nowMs: number): string {
   if (quota.resets_at === null) return seen;
   const left = Date.parse(quota.resets_at) - nowMs;
   return `${seen}, ${left > 0 ? s.limits.resets(span(left)) : s.limits.wasReset}`;
-}
-
-/** Host and port, with the names of this computer told as one. */
-function place(base: string): string {
-  try {
-    const url = new URL(base);
-    const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-    return `${local ? 'here' : url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
-  } catch {
-    return base;
-  }
-}
-
-/** Runtimes that are no endpoint yet. */
-export function notYet(found: readonly FoundRuntime[], endpoints: readonly EndpointView[]): FoundRuntime[] {
-  const known = new Set(endpoints.map((it) => place(it.base)));
-  return found.filter((it) => !known.has(place(it.base)));
 }
 
 /** `X-Title: bench`, one a line; the first line that is none. */

@@ -8,6 +8,7 @@ export const endpoints = {
   new: 'Add an endpoint',
   emptyTitle: 'No endpoints yet',
   empty: 'An endpoint is a provider with a key, or a runtime on this computer.',
+  runtime: (base: string, n: number) => `${base}, ${many(n, 'model')}`,
   preset: 'Provider',
   own: 'Another address',
   resource: 'Resource name',

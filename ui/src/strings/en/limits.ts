@@ -56,11 +56,6 @@ export const limits = {
   clearOf: (name: string) => `End the rest of ${name}`,
   cleared: (name: string) => `${name} can be asked again`,
 
-  found: 'Running on this computer',
-  foundOne: (base: string, n: number) => `${base}, ${many(n, 'model')}`,
-  add: 'Add',
-  addOf: (title: string) => `Add ${title}`,
-
   notSaved: 'Not saved, because it does not answer as it should',
   saveAnyway: 'Save anyway',
 

@@ -3,6 +3,8 @@
 export const sheet = {
   open: (alias: string) => `What is known of ${alias}`,
   fact: 'Fact',
+  probes: 'Last probes',
+  neverProbed: 'Never probed. A probe asks it a few short things: a word, a large prompt, a tool, a picture.',
   value: 'Value',
   from: 'Where it is from',
   names: {

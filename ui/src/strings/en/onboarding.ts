@@ -62,6 +62,7 @@ export const onboarding = {
   seconds: (n: string) => `${n} s`,
   first: (n: string) => `first token ${n} s`,
   speed: (n: string) => `${n} tokens/s`,
+  tokens: (read: string, written: string) => `${read} in, ${written} out`,
   queued: (n: number) => `${many(n, 'model')} in the queue`,
   see: 'See the queue',
   dismissed: (n: number) => `${n} dismissed`,
