@@ -24,7 +24,7 @@ const ACTOR: &str = "owner";
 fn refused(error: ChangeError<ControlError>) -> ControlError {
     match error {
         ChangeError::Refused(error) => error,
-        ChangeError::NameGivenUp(_) => ControlError::conflict(error.to_string()),
+        ChangeError::Unfit(_) => ControlError::conflict(error.to_string()),
         ChangeError::NotSaved(_) => ControlError::internal(error.to_string()),
     }
 }

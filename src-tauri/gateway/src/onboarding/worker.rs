@@ -191,7 +191,7 @@ async fn listed(gateway: &Gateway, item: &Item) -> Taken {
     {
         Some(Ok(is_new)) => is_new,
         Some(Err(ChangeError::Refused(why))) => return Taken::Impossible(why),
-        Some(Err(error @ ChangeError::NameGivenUp(_))) => return Taken::Impossible(error.to_string()),
+        Some(Err(error @ ChangeError::Unfit(_))) => return Taken::Impossible(error.to_string()),
         Some(Err(ChangeError::NotSaved(error))) => {
             return Taken::Impossible(format!("it was not saved: {error}"));
         }
