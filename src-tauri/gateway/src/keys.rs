@@ -1,11 +1,13 @@
 //! Keys of endpoints: looked up ahead, so that a request reads memory only, and never shown.
 
 use catalog::{Endpoint, EndpointKind};
+use plan::Setup;
 use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
 use crate::{
     gateway::Gateway,
+    unfit,
     view::{AlertKind, LiveEvent},
 };
 
@@ -24,6 +26,9 @@ pub enum KeyError {
 pub(crate) fn open(gateway: &Gateway) -> Vault {
     let vault = Vault::open(gateway.data_dir(), Environment::process(), KeychainChoice::Os);
     load_all(gateway, &vault);
+    for found in unfit::keys_in(&vault, &Setup::default(), &gateway.snapshot().setup) {
+        tracing::warn!("{found}");
+    }
     vault
 }
 
@@ -63,12 +68,15 @@ impl Gateway {
     /// Keeps a key for an endpoint; a key that was refused is forgiven until the new one is tried.
     pub async fn set_key(&self, endpoint: &str, key: SecretString) -> Result<(), KeyError> {
         let name = endpoint.to_owned();
-        self.change_keys(endpoint, move |vault| vault.set(&name, key)).await
+        self.change_keys(endpoint, move |vault| vault.set(&name, key)).await?;
+        self.forgive_all_of(endpoint);
+        Ok(())
     }
 
     /// Whether a key could be kept, before anything is changed for its sake.
     pub async fn check_key(&self, key: &SecretString) -> Result<(), KeyError> {
-        vault::clean_key(key.expose_secret())?;
+        let key = vault::clean_key(key.expose_secret())?;
+        self.vault().wait().await.learn(&key);
         match self.vault().wait().await.state() {
             VaultState::Keychain | VaultState::VaultFile => Ok(()),
             VaultState::VaultLocked => Err(VaultError::Locked.into()),
@@ -136,6 +144,11 @@ impl Gateway {
         self.vault().wait().await;
         let gateway = self.clone();
         tokio::task::spawn_blocking(move || gateway.vault().get().map(act)).await.ok().flatten()
+    }
+
+    /// A text of the owner's as it may be shown: without known keys that are more than a word.
+    pub fn mask(&self, text: &str) -> Option<String> {
+        self.vault().get()?.mask(text)
     }
 
     /// Replaces every known key in a text from outside.

@@ -10,6 +10,7 @@ use catalog::{Endpoint, Facts, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
+use vault::Vault;
 
 use crate::{
     evidence::Known,
@@ -18,7 +19,7 @@ use crate::{
     paid::{self, Paid, PaidChange},
     refresh::Refreshed,
     under_way::UnderWay,
-    unfit::Unfit,
+    unfit::{self, Unfit},
     upstream::ListedModel,
 };
 
@@ -119,19 +120,31 @@ impl SetupState {
     }
 
     /// Makes a change: `edit` gets a copy and may refuse; what differs is saved in one transaction with its
-    /// audit lines; only then do requests see it.
+    /// audit lines; only then do requests see it. No text of it may hold a key that the vault knows.
     pub(crate) async fn change<T, E>(
         &self,
         actor: &str,
+        vault: Option<&Vault>,
         edit: impl FnOnce(&mut Setup) -> Result<T, E>,
     ) -> Result<T, ChangeError<E>> {
         let _serial = self.changing.lock().await;
         let before = self.snapshot();
         let mut after = before.setup.clone();
         let outcome = edit(&mut after).map_err(ChangeError::Refused)?;
-        let (mut changes, audit) = difference(&before.setup, &after, actor);
+        let (mut changes, mut audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
             self.names_are_free(&before, &after).await?;
+            if let Some(vault) = vault {
+                let (vault, before, new) = (vault.clone(), before.clone(), after.clone());
+                let look = move || unfit::holds_no_key(&vault, &before.setup, &new);
+                tokio::task::spawn_blocking(look).await.unwrap_or(Ok(()))?;
+            }
+            // What was there before may hold one.
+            for entry in &mut audit {
+                entry.detail = vault
+                    .and_then(|vault| vault.mask(&entry.detail))
+                    .unwrap_or(std::mem::take(&mut entry.detail));
+            }
             let gone = gone(&before.setup, &after);
             changes.extend(gone.iter().map(|alias| SetupChange::GiveUpName { alias: alias.clone() }));
             let names = match gone.is_empty() {

@@ -51,7 +51,9 @@ impl UnderWay {
         let counts = self.0.get(&model.alias).into_iter().flatten();
         let is_it = |(endpoint, served): &Place| (endpoint, served) == (&model.endpoint, &model.served);
         let count = counts.into_iter().find(|(place, _)| is_it(place)).map(|(_, count)| count.clone());
-        count.iter().for_each(|count| drop(count.fetch_add(1, Ordering::Relaxed)));
+        if let Some(count) = &count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         Begun(count)
     }
 
@@ -70,7 +72,9 @@ impl UnderWay {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        self.0.iter().for_each(|count| drop(count.fetch_sub(1, Ordering::Relaxed)));
+        if let Some(count) = &self.0 {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 

@@ -263,6 +263,27 @@ impl Vault {
         self.0.scrubber.scrub(text)
     }
 
+    /// The text with the keys masked that no text holds by chance; `None` where there is none. Dummy keys (`ollama`,
+    /// `none`) are words, and stay.
+    pub fn mask(&self, text: &str) -> Option<String> {
+        self.0.scrubber.mask_telling(text)
+    }
+
+    /// Whose key a text holds, and not by chance: the endpoint's name, empty for a key that no endpoint has now.
+    pub fn whose_key_in(&self, text: &str) -> Option<String> {
+        use secrecy::ExposeSecret;
+        let key = self.0.scrubber.telling_in(text)?;
+        let looks = self.0.looks.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |looks: &Looks| {
+            let found = looks.last.as_ref().and_then(|last| last.found.as_ref());
+            found.is_some_and(|found| found.secret.expose_secret() == key.expose_secret())
+        };
+        let mut owners: Vec<&String> =
+            looks.iter().filter(|(_, looks)| has(looks)).map(|(name, _)| name).collect();
+        owners.sort();
+        Some(owners.first().map(|name| (*name).clone()).unwrap_or_default())
+    }
+
     fn look(&self, endpoint: &str, key_env: Option<&str>) -> Option<Found> {
         let own = variable_of(endpoint);
         for variable in key_env.into_iter().chain([own.as_str()]) {

@@ -26,6 +26,7 @@ mod guard;
 mod hangup;
 mod http_versions;
 mod import;
+mod key_in_text;
 mod learning;
 mod limits;
 mod lists;

@@ -185,7 +185,7 @@ async fn listed(gateway: &Gateway, item: &Item) -> Taken {
     // Not by way of `Gateway::change_setup`: limits and keys stay as they are, and what waits goes on waiting.
     let own = item.clone();
     let is_new = match whole(gateway, async move |gateway| {
-        gateway.setup_state().change(ACTOR, |setup| register(setup, &own)).await
+        gateway.setup_state().change(ACTOR, gateway.vault().get(), |setup| register(setup, &own)).await
     })
     .await
     {
