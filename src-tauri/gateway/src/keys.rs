@@ -67,6 +67,7 @@ impl Gateway {
 
     /// Keeps a key for an endpoint; a key that was refused is forgiven until the new one is tried.
     pub async fn set_key(&self, endpoint: &str, key: SecretString) -> Result<(), KeyError> {
+        self.try_keychain_again().await;
         let name = endpoint.to_owned();
         self.change_keys(endpoint, move |vault| vault.set(&name, key)).await?;
         self.forgive_all_of(endpoint);
@@ -77,6 +78,7 @@ impl Gateway {
     pub async fn check_key(&self, key: &SecretString) -> Result<(), KeyError> {
         let key = vault::clean_key(key.expose_secret())?;
         self.vault().wait().await.learn(&key);
+        self.try_keychain_again().await;
         match self.vault().wait().await.state() {
             VaultState::Keychain | VaultState::VaultFile => Ok(()),
             VaultState::VaultLocked => Err(VaultError::Locked.into()),
@@ -113,6 +115,19 @@ impl Gateway {
         self.with_vault(move |vault| load_all(&gateway, vault)).await;
         self.onboarding().look_again();
         self.live().publish(LiveEvent::SetupChanged {});
+    }
+
+    /// A keychain that was locked or refused is tried once more, as a person asks for what needs it; with it come the
+    /// keys that it holds.
+    pub async fn try_keychain_again(&self) {
+        let turned = self.with_vault(|vault| {
+            let before = vault.state();
+            vault.try_again();
+            vault.state() != before
+        });
+        if turned.await == Some(true) {
+            self.reload_keys().await;
+        }
     }
 
     async fn change_keys(

@@ -66,10 +66,15 @@ pub enum VaultState {
     None { why: String },
 }
 
+const LOCKED: &str = "the keychain is locked, and was not unlocked";
+
 /// A keychain's refusal for a person: that nothing is there is the usual case, and needs no bus addresses.
 fn in_words(why: &str) -> String {
-    let absent = ["failed to connect to address", "serviceunknown", "not provided by any", "no such file"];
     let lower = why.to_lowercase();
+    if ["prompt dismissed", "locked"].iter().any(|sign| lower.contains(sign)) {
+        return LOCKED.to_owned();
+    }
+    let absent = ["failed to connect to address", "serviceunknown", "not provided by any", "no such file"];
     match absent.iter().any(|sign| lower.contains(sign)) {
         true => "no keychain runs in this session".to_owned(),
         false => format!("no keychain: {why}"),
@@ -159,6 +164,10 @@ impl Vault {
             VaultState::VaultLocked => {
                 format!("The encrypted key file is locked: {PASSPHRASE}: {}.", self.0.passphrase_problem)
             }
+            VaultState::None { why } if why == LOCKED => format!(
+                "Keys cannot be read or kept ({why}). Unlock it, then test an endpoint or give it a key again; or choose \
+                 the encrypted file and a passphrase, or set BENCHWARMERS_KEY_<NAME> in the environment."
+            ),
             VaultState::None { why } => format!(
                 "Keys cannot be kept here ({why}). Choose the encrypted file and a passphrase, or set \
                  BENCHWARMERS_KEY_<NAME> in the environment."
@@ -241,6 +250,14 @@ impl Vault {
         self.0.file_openings.fetch_add(1, Ordering::SeqCst);
         self.learn_file();
         Ok(self.state())
+    }
+
+    /// Tries a keychain that failed once more, because a person asks for it; nothing where there is another store, or
+    /// none. It may take as long as they do.
+    pub fn try_again(&self) {
+        if let (VaultState::None { .. }, Some(keychain)) = (self.state(), &self.0.keychain) {
+            keychain.try_again();
+        }
     }
 
     /// What may be shown of the endpoint's key.
