@@ -29,7 +29,7 @@ pub use endpoint::{Endpoint, EndpointKind, env_variable, valid_endpoint_name};
 pub use known::{FactSource, KnownFacts, effective};
 pub use limits::Limits;
 pub use listing::facts_in_listing;
-pub use model::{Facts, Model, Price, went_paid};
+pub use model::{Facts, Model, Price, valid_served, went_paid};
 pub use models::{CatalogError, ModelCatalog, SNAPSHOT_DATE, read_models_dev, read_openrouter, snapshot};
 pub use preset::{AuthStyle, Preset, auth, models_url, preset, presets};
 pub use quirks::{Quirks, quirks};

@@ -58,8 +58,7 @@ impl Model {
                 "1 to 64 letters, digits, -, _ and ., beginning with a letter or digit",
             ));
         }
-        if self.served.trim().is_empty() || self.served.len() > 256 || self.served.contains(char::is_control)
-        {
+        if !valid_served(&self.served) {
             return Err(FieldError::new("served", "the provider's id of the model, at most 256 characters"));
         }
         self.role.check()?;
@@ -74,6 +73,11 @@ impl Model {
             None => Ok(()),
         }
     }
+}
+
+/// Whether it may be what a provider calls a model.
+pub fn valid_served(served: &str) -> bool {
+    !served.trim().is_empty() && served.len() <= 256 && !served.contains(char::is_control)
 }
 
 /// Body fields a default option would break a panel with.

@@ -25,6 +25,28 @@ pub struct Quota {
     pub reset_ms: Option<i64>,
 }
 
+/// Longer than any quota lasts, a year of leap.
+const LONGEST_S: u64 = 366 * 24 * 3_600;
+
+/// What JSON's readers count to exactly; a quota of more is none.
+const MOST: u64 = 1 << 53;
+
+impl Quota {
+    /// Without what cannot be meant; `None` where nothing is left.
+    fn credible(self, now_ms: i64) -> Option<Quota> {
+        let longest_ms = LONGEST_S as i64 * 1000;
+        let (limit, remaining) =
+            (self.limit.filter(|it| *it <= MOST), self.remaining.filter(|it| *it <= MOST));
+        (limit.is_some() || remaining.is_some()).then_some(Quota {
+            window_s: self.window_s.filter(|window| (1..=LONGEST_S).contains(window)),
+            limit,
+            remaining,
+            reset_ms: self.reset_ms.filter(|at_ms| at_ms.abs_diff(now_ms) <= longest_ms.unsigned_abs()),
+            ..self
+        })
+    }
+}
+
 /// Whose words a reply uses. A header that says its own window means the same in all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,6 +68,7 @@ pub fn quotas<'a>(endpoint: &Endpoint, header: impl Fn(&str) -> Option<&'a str>,
     let profile = profile(endpoint);
     let mut found: Vec<Quota> = Vec::new();
     let mut add = |quota: Quota| {
+        let Some(quota) = quota.credible(now_ms) else { return };
         let same = |other: &Quota| (other.metric, other.window_s) == (quota.metric, quota.window_s);
         // A window without a length says nothing beside one that has it.
         let vague = quota.window_s.is_none() && found.iter().any(|other| other.metric == quota.metric);
@@ -141,6 +164,31 @@ mod tests {
             }
             assert!(row.source.starts_with("https://"), "{row:?}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_not_told() {
+        let now_ms = 1_764_000_000_000;
+        let told = |limit: &str, remaining: &str, reset: &str| {
+            let header = |name: &str| match name {
+                "x-ratelimit-limit-requests" => Some(limit),
+                "x-ratelimit-remaining-requests" => Some(remaining),
+                "x-ratelimit-reset-requests" => Some(reset),
+                _ => None,
+            };
+            let endpoint = Endpoint::new("fake", "https://example.com/v1");
+            quotas(&endpoint, header, now_ms)
+                .into_iter()
+                .map(|it| (it.window_s, it.limit, it.remaining, it.reset_ms))
+                .collect::<Vec<_>>()
+        };
+        let plain = (Some(60), Some(100), Some(7), Some(now_ms + 5_000));
+        assert_eq!(told("100;w=60", "7", "5"), [plain]);
+        assert_eq!(told("100;w=1000000000000", "7", "5"), [(None, plain.1, plain.2, plain.3)]);
+        assert_eq!(told("100;w=0", "7", "5"), [(None, plain.1, plain.2, plain.3)]);
+        assert_eq!(told("18446744073709551615;w=60", "7", "5"), [(plain.0, None, plain.2, plain.3)]);
+        assert_eq!(told("100;w=60", "7", "9999-01-01T00:00:00Z"), [(plain.0, plain.1, plain.2, None)]);
+        assert_eq!(told("18446744073709551615", "9007199254740993", "5"), []);
     }
 
     #[test]

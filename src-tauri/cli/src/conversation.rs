@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::log::conversation_state;
 use crate::out::Out;
 use crate::paint::{Look, Painted};
+use crate::spend::dollars;
 use crate::status::counted;
 use crate::table::Table;
 
@@ -112,10 +113,6 @@ pub fn totals(it: &ConversationView) -> (String, String, String) {
 
 fn amount(tokens: Option<u64>) -> String {
     tokens.map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string())
-}
-
-fn dollars(cost: f64) -> String {
-    if cost != 0.0 && cost < 0.1 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
 fn calls(calls: &[RoutedCall]) -> Table {

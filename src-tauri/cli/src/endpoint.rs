@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use control::Remote;
 use control::dto::{
-    Api, EndpointView, KeySource, KeyView, ListedModel, Name, Nothing, PresetView, SaveEndpoint, SetKey,
+    Api, EndpointView, KeySource, KeyStoreKind, KeyView, ListedModel, Name, Nothing, PresetView,
+    SaveEndpoint, SetKey,
 };
 
 use crate::args::{AddEndpoint, Common, Endpoint, Key, KeyFrom, SetEndpoint};
@@ -61,7 +62,14 @@ async fn list(remote: &Remote, out: Out) -> Result<(), Failure> {
             (alert, Look::Bad),
         ]);
     }
-    Ok(table.print(out, "no endpoints yet")?)
+    table.print(out, "no endpoints yet")?;
+    if endpoints.iter().any(|endpoint| endpoint.key.source == KeySource::None && !endpoint.practice) {
+        let keys = remote.status(Nothing {}).await?.keys;
+        if matches!(keys.kind, KeyStoreKind::None | KeyStoreKind::VaultLocked) {
+            out.note(&keys.message);
+        }
+    }
+    Ok(())
 }
 
 async fn add(at: &Reached, args: &AddEndpoint, out: Out) -> Result<(), Failure> {

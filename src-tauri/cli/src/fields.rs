@@ -24,9 +24,15 @@ pub fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Failur
     })
 }
 
-/// JSON where it is JSON, else the text itself.
-pub fn value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+/// JSON where it is JSON, else the text itself; what begins as JSON does and is none is refused.
+pub fn value(name: &str, text: &str) -> Result<Value, Failure> {
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(value),
+        Err(error) if text.trim_start().starts_with(['{', '[', '"']) => {
+            Err(Failure::Usage(format!("{name}: this begins as JSON does, and is none: {error}")))
+        }
+        Err(_) => Ok(Value::String(text.to_owned())),
+    }
 }
 
 /// As [`value`] reads it.
@@ -38,18 +44,19 @@ pub fn in_words(value: &Value) -> String {
 }
 
 /// Puts a field where its name says (`price.input`); without a text it is taken away.
-pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) {
+pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) -> Result<(), Failure> {
     let (first, rest) = name.split_once('.').unwrap_or((name, ""));
     if rest.is_empty() {
         match text {
             "" => drop(fields.shift_remove(first)),
-            text => drop(fields.insert(first.to_owned(), value(text))),
+            text => drop(fields.insert(first.to_owned(), value(name, text)?)),
         }
-        return;
+        return Ok(());
     }
     let inner = fields.entry(first).or_insert_with(|| Value::Object(Map::new()));
-    if let Value::Object(inner) = inner {
-        put(inner, rest, text);
+    match inner {
+        Value::Object(inner) => put(inner, rest, text),
+        _ => Ok(()),
     }
 }
 
@@ -74,7 +81,8 @@ pub fn listed(fields: &Map<String, Value>) -> String {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{listed, put, read};
+    use super::{listed, put, read, value};
+    use crate::failure::Failure;
 
     #[test]
     fn a_field_is_put_where_its_name_says() {
@@ -93,12 +101,31 @@ mod tests {
         ];
         for (name, text, wanted) in cases {
             let Value::Object(mut fields) = start.clone() else { unreachable!() };
-            put(&mut fields, name, text);
+            put(&mut fields, name, text).unwrap();
             assert_eq!(Value::Object(fields), wanted, "{name}={text}");
         }
         let mut none = Map::new();
-        put(&mut none, "price.input", "3");
+        put(&mut none, "price.input", "3").unwrap();
         assert_eq!(Value::Object(none), json!({"price": {"input": 3}}));
+    }
+
+    #[test]
+    fn what_begins_as_json_is_json() {
+        for (text, wanted) in [
+            ("high", json!("high")),
+            ("0.2", json!(0.2)),
+            ("true", json!(true)),
+            ("[1, 2]", json!([1, 2])),
+            ("\"0.2\"", json!("0.2")),
+            ("a {", json!("a {")),
+            ("1x", json!("1x")),
+        ] {
+            assert_eq!(value("stop", text).unwrap(), wanted, "{text}");
+        }
+        for text in ["{\"a\":", " [1, 2", "\"a", "{a: 1}", "[1] 2"] {
+            let Err(Failure::Usage(message)) = value("stop", text) else { panic!("{text} was taken") };
+            assert!(message.starts_with("stop: this begins as JSON does, and is none: "), "{message}");
+        }
     }
 
     #[test]

@@ -111,17 +111,17 @@ async fn set(remote: &Remote, args: &SetModel) -> Result<ModelView, Failure> {
         return Err(Failure::refused(format!("there is no model {}; bench model list has them", args.alias)));
     };
     let changed = |mut fields: Map<String, Value>, given: &[(String, String)]| {
-        given.iter().for_each(|(name, text)| fields::put(&mut fields, name, text));
-        fields
+        given.iter().try_for_each(|(name, text)| fields::put(&mut fields, name, text))?;
+        Ok::<_, Failure>(fields)
     };
-    let facts = changed(fields::of(&old.facts)?, &args.facts);
+    let facts = changed(fields::of(&old.facts)?, &args.facts)?;
     let role = args.role.as_ref().map(|role| serde_json::from_value(Value::String(role.clone())));
     let save = SaveModel {
         alias: args.alias.clone(),
         role: role.transpose().map_err(Failure::refused)?,
         ad_hoc: args.ad_hoc,
         facts: if args.facts.is_empty() { None } else { Some(fields::read(facts)?) },
-        options: (!args.options.is_empty()).then(|| changed(old.options, &args.options)),
+        options: (!args.options.is_empty()).then(|| changed(old.options, &args.options)).transpose()?,
     };
     Ok(remote.save_model(save).await?)
 }

@@ -27,7 +27,7 @@ pub async fn settings(remote: &Remote, command: &Settings, out: Out) -> Result<(
                 if !all.contains_key(name) {
                     return Err(unknown(name, &all));
                 }
-                all.insert(name.clone(), fields::value(value));
+                all.insert(name.clone(), fields::value(name, value)?);
             }
             show(&fields::of(&remote.save_settings(fields::read(all)?).await?)?, out)
         }

@@ -37,6 +37,31 @@ pub async fn spend(remote: &Remote, args: &Spend, out: Out) -> Result<(), Failur
     Ok(table.print(out, &format!("nothing was sent since {}", spend.since))?)
 }
 
-fn dollars(cost: f64) -> String {
-    format!("${cost:.4}")
+/// What something cost, as the window writes it: `$12.40`, `$0.0042`; what is smaller than that is said to be.
+pub fn dollars(cost: f64) -> String {
+    match cost {
+        0.0 => "$0".to_owned(),
+        cost if cost < 0.0001 => "under $0.0001".to_owned(),
+        cost if cost < 0.1 => format!("${cost:.4}"),
+        cost => format!("${cost:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dollars;
+
+    #[test]
+    fn what_something_cost() {
+        for (cost, wanted) in [
+            (0.0, "$0"),
+            (0.000_01, "under $0.0001"),
+            (0.0001, "$0.0001"),
+            (0.004_24, "$0.0042"),
+            (0.1, "$0.10"),
+            (12.4, "$12.40"),
+        ] {
+            assert_eq!(dollars(cost), wanted);
+        }
+    }
 }

@@ -1,4 +1,7 @@
 use gateway::{Events, Gateway};
+use serde_json::Value;
+
+use crate::ControlError;
 
 /// The control API in the gateway's own process. Cheap to clone.
 #[derive(Clone)]
@@ -24,5 +27,38 @@ impl Control {
 
     pub(crate) fn wanted_port(&self) -> u16 {
         self.wanted_port
+    }
+
+    /// What a command gave, as it may be shown: a set-up of before may hold a key in one of its texts.
+    pub(crate) fn shown(&self, mut outcome: Result<Value, ControlError>) -> Result<Value, ControlError> {
+        match &mut outcome {
+            Ok(reply) => self.mask(reply),
+            Err(error) => self.mask_text(&mut error.message),
+        }
+        outcome
+    }
+
+    fn mask(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.mask_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask(item)),
+            Value::Object(fields) => {
+                let held: Vec<_> =
+                    fields.keys().filter_map(|it| Some((it.clone(), self.gateway.mask(it)?))).collect();
+                for (name, shown) in held {
+                    if let Some(value) = fields.remove(&name) {
+                        fields.insert(shown, value);
+                    }
+                }
+                fields.values_mut().for_each(|value| self.mask(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn mask_text(&self, text: &mut String) {
+        if let Some(masked) = self.gateway.mask(text) {
+            *text = masked;
+        }
     }
 }

@@ -43,6 +43,14 @@ macro_rules! commands {
                 name: &str,
                 args: serde_json::Value,
             ) -> Result<serde_json::Value, $crate::ControlError> {
+                self.shown(self.run(name, args).await)
+            }
+
+            async fn run(
+                &self,
+                name: &str,
+                args: serde_json::Value,
+            ) -> Result<serde_json::Value, $crate::ControlError> {
                 match name {
                     // Boxed, so that this future is as small as its smallest arm, not as large as its largest.
                     $( stringify!($name) => {

@@ -217,7 +217,8 @@ impl Gateway {
         edit: impl FnOnce(&mut Setup) -> Result<T, E>,
     ) -> Result<T, ChangeError<E>> {
         let before = self.snapshot();
-        let outcome = self.inner.setup.change(actor, edit).await?;
+        let vault = self.vault().wait().await;
+        let outcome = self.inner.setup.change(actor, Some(vault), edit).await?;
         self.reload_limits(&before).await;
         self.onboarding_elsewhere(&before);
         self.forget_learned(&before.setup, &self.snapshot().setup);

@@ -2,16 +2,16 @@
 //! does. Rate limits and broken lines never count.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use catalog::Model;
 use plan::{DAY_MS, Health, Registered, Setup};
-use store::{FailureRow, Store, StoreError};
+use store::{FailureRow, LearnedRow, Store, StoreError};
 use wire::{Class, UpstreamError};
 
-use crate::{alerts, gateway::Gateway};
+use crate::{alerts, facts::Place, gateway::Gateway};
 
 #[derive(Default)]
 pub(crate) struct Failing {
@@ -21,6 +21,9 @@ pub(crate) struct Failing {
 /// How far back failing days are looked for at start.
 const LOOK_BACK_MS: i64 = 30 * DAY_MS;
 
+/// When its owner last mended a model, among what is kept of it.
+const MENDED: &str = "mended";
+
 /// The classes among which structural failures are, in the ledger's words.
 const CLASSES: &[&str] = &["not_found", "entitlement", "paywalled", "empty", "other"];
 
@@ -28,13 +31,20 @@ impl Failing {
     /// From the ledger. Blocks.
     pub(crate) fn load(store: &Store, now_ms: i64) -> Result<Failing, StoreError> {
         let mut health = Health::default();
+        let rows = store.learned()?.into_iter().filter(|row| row.what == MENDED);
+        let mended: HashMap<Place, i64> = rows.map(|row| ((row.endpoint, row.served), row.at_ms)).collect();
         for row in store.failures(CLASSES, now_ms - LOOK_BACK_MS)? {
             let FailureRow { endpoint, served, class, http_status, at_ms, words, answered_ms } = row;
             let Ok(class) = serde_json::from_value::<Class>(class.into()) else { continue };
-            if let Some(answered_ms) = answered_ms {
-                health.answered(&endpoint, &served, answered_ms);
+            let place = (endpoint, served);
+            let (endpoint, served) = (&place.0, &place.1);
+            if mended.get(&place).is_some_and(|mended_ms| at_ms <= *mended_ms) {
+                continue;
             }
-            health.failed(&endpoint, &served, (class, http_status), &words, at_ms);
+            if let Some(answered_ms) = answered_ms {
+                health.answered(endpoint, served, answered_ms);
+            }
+            health.failed(endpoint, served, (class, http_status), &words, at_ms);
         }
         Ok(Failing { health: Mutex::new(health) })
     }
@@ -87,11 +97,36 @@ impl Gateway {
                 Some((endpoint, Model { alias: String::new(), ..model.clone() }))
             };
             if health.retiring(name, served).is_some() && at(before) != at(after) {
-                health.clear(name, served);
+                self.start_anew(&mut health, name, served);
             }
         }
         drop(health);
         self.tell_retiring();
+    }
+
+    /// An endpoint has another key: what was refused under the old one says nothing.
+    pub(crate) fn forgive_all_of(&self, endpoint: &str) {
+        let mut health = self.failing().lock();
+        for model in self.snapshot().setup.models.iter().filter(|model| model.endpoint == endpoint) {
+            if health.retiring(endpoint, &model.served).is_some() {
+                self.start_anew(&mut health, endpoint, &model.served);
+            }
+        }
+        drop(health);
+        self.tell_retiring();
+    }
+
+    /// After a restart too: the ledger keeps what it failed with.
+    fn start_anew(&self, health: &mut Health, endpoint: &str, served: &str) {
+        health.clear(endpoint, served);
+        let row = LearnedRow {
+            endpoint: endpoint.to_owned(),
+            served: served.to_owned(),
+            what: MENDED.to_owned(),
+            body: String::new(),
+            at_ms: self.clock().now_ms(),
+        };
+        self.panel_tasks().spawn(self.store().keep_learned(row));
     }
 
     /// Raises an alert for each model that is retiring, and clears those that are not so any more.

@@ -1,12 +1,14 @@
 //! Keys of endpoints: looked up ahead, so that a request reads memory only, and never shown.
 
 use catalog::Endpoint;
+use plan::Setup;
 use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
 use crate::{
     alerts,
     gateway::Gateway,
+    unfit,
     view::{AlertKind, LiveEvent},
 };
 
@@ -25,6 +27,9 @@ pub enum KeyError {
 pub(crate) fn open(gateway: &Gateway) -> Vault {
     let vault = Vault::open(gateway.data_dir(), Environment::process(), KeychainChoice::Os);
     load_all(gateway, &vault);
+    for found in unfit::keys_in(&vault, &Setup::default(), &gateway.snapshot().setup) {
+        tracing::warn!("{found}");
+    }
     vault
 }
 
@@ -63,13 +68,18 @@ impl Gateway {
 
     /// Keeps a key for an endpoint; a key that was refused is forgiven until the new one is tried.
     pub async fn set_key(&self, endpoint: &str, key: SecretString) -> Result<(), KeyError> {
+        self.try_keychain_again().await;
         let name = endpoint.to_owned();
-        self.change_keys(endpoint, move |vault| vault.set(&name, key)).await
+        self.change_keys(endpoint, move |vault| vault.set(&name, key)).await?;
+        self.forgive_all_of(endpoint);
+        Ok(())
     }
 
     /// Whether a key could be kept, before anything is changed for its sake.
     pub async fn check_key(&self, key: &SecretString) -> Result<(), KeyError> {
-        vault::clean_key(key.expose_secret())?;
+        let key = vault::clean_key(key.expose_secret())?;
+        self.vault().wait().await.learn(&key);
+        self.try_keychain_again().await;
         match self.vault().wait().await.state() {
             VaultState::Keychain | VaultState::VaultFile => Ok(()),
             VaultState::VaultLocked => Err(VaultError::Locked.into()),
@@ -108,6 +118,19 @@ impl Gateway {
         self.live().publish(LiveEvent::SetupChanged {});
     }
 
+    /// A keychain that was locked or refused is tried once more, as a person asks for what needs it; with it come the
+    /// keys that it holds.
+    pub async fn try_keychain_again(&self) {
+        let turned = self.with_vault(|vault| {
+            let before = vault.state();
+            vault.try_again();
+            vault.state() != before
+        });
+        if turned.await == Some(true) {
+            self.reload_keys().await;
+        }
+    }
+
     async fn change_keys(
         &self,
         endpoint: &str,
@@ -137,6 +160,11 @@ impl Gateway {
         self.vault().wait().await;
         let gateway = self.clone();
         tokio::task::spawn_blocking(move || gateway.vault().get().map(act)).await.ok().flatten()
+    }
+
+    /// A text of the owner's as it may be shown: without known keys that are more than a word.
+    pub fn mask(&self, text: &str) -> Option<String> {
+        self.vault().get()?.mask(text)
     }
 
     /// Replaces every known key in a text from outside.

@@ -118,7 +118,7 @@ impl Gateway {
     /// The set-up has changed: what does not hold any more is let go.
     pub(crate) fn forget_learned(&self, before: &Setup, after: &Setup) {
         for (endpoint, served) in self.learned().forget(before, after) {
-            self.panel_tasks().spawn(self.store().forget_learned(endpoint, served));
+            self.panel_tasks().spawn(self.store().forget_learned(endpoint, served, QUIRKS));
         }
     }
 }

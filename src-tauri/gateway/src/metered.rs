@@ -14,6 +14,7 @@ use crate::{
     gateway::Gateway,
     panel::{class_word, round},
     setup::Snapshot,
+    under_way::Begun,
     upstream::Head,
 };
 
@@ -48,6 +49,8 @@ pub(crate) struct Metered {
     collection: String,
     purpose: Purpose,
     reserved: Option<Reserved>,
+    /// Its alias is no other model's meanwhile.
+    _under_way: Begun,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
     is_told: bool,
@@ -87,6 +90,8 @@ impl Gateway {
     /// Errors: the rule in the way, as an error that passes the work on. It is nobody's rate limit: it must not be noted
     /// as one.
     pub(crate) async fn admit(&self, call: Call<'_>) -> Result<Metered, UpstreamError> {
+        let under_way = call.snapshot.under_way.begin(&call.it.model);
+        self.is_still(call.it)?;
         let mut metered = Metered {
             gateway: self.clone(),
             snapshot: call.snapshot.clone(),
@@ -94,6 +99,7 @@ impl Gateway {
             collection: call.collection.to_owned(),
             purpose: call.purpose,
             reserved: None,
+            _under_way: under_way,
             is_sent: false,
             is_told: false,
             is_over: false,
@@ -124,6 +130,24 @@ impl Gateway {
             metered.place = Some(self.store().call_begun(&metered.cut_off()));
         }
         Ok(metered)
+    }
+
+    /// Errors: the alias was given to another model since its work was planned.
+    fn is_still(&self, it: &Registered) -> Result<(), UpstreamError> {
+        let now = self.snapshot();
+        match now.roster.get(&it.model.alias) {
+            Some(now)
+                if (&now.model.endpoint, &now.model.served) != (&it.model.endpoint, &it.model.served) =>
+            {
+                Err(UpstreamError {
+                    class: Class::NotFound,
+                    status: None,
+                    message: "not sent: its alias is another model's now".to_owned(),
+                    retry_after: None,
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether an endpoint's rules have no room for even a small call.

@@ -131,6 +131,7 @@ impl Gateway {
         self.setup_state().rename(actor, (from, to), self.known(), edit).await?;
         drop(in_turn);
         self.conversations().lock().renamed(from, to);
+        self.onboarding_renamed(from, to).await;
         self.live().renamed(from, to);
         self.tell_paid();
         self.tell_retiring();

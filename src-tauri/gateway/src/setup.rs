@@ -10,6 +10,7 @@ use catalog::{Endpoint, Facts, Model, ModelCatalog, Price};
 use plan::{Collection, Roster, Setup};
 use store::{AuditEntry, FactsRow, SetupChange, SetupItem, Store, StoreError};
 use tokio::sync::Mutex;
+use vault::Vault;
 
 use crate::{
     evidence::Known,
@@ -17,6 +18,8 @@ use crate::{
     names::Names,
     paid::{self, Paid, PaidChange},
     refresh::{Refreshed, Seen},
+    under_way::UnderWay,
+    unfit::{self, Unfit},
     upstream::ListedModel,
 };
 
@@ -27,6 +30,7 @@ pub struct Snapshot {
     /// What seating reads of it, with the facts that are in effect.
     pub(crate) roster: Roster,
     pub(crate) names: Arc<Names>,
+    pub(crate) under_way: UnderWay,
     /// Aliases of models that were free, cost money now, and may not be called for it.
     paid_now: HashSet<String>,
     endpoints: HashMap<String, usize>,
@@ -34,13 +38,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    fn new(setup: Setup, names: Arc<Names>, book: &mut Book) -> Snapshot {
+    fn new(setup: Setup, names: Arc<Names>, before: &UnderWay, book: &mut Book) -> Snapshot {
         let endpoints = index(setup.endpoints.iter().map(|endpoint| &endpoint.name));
         let collections = index(setup.collections.iter().map(|collection| &collection.name));
         let roster = Roster::new(&book.in_effect(&setup));
         let held = setup.models.iter().filter(|model| book.paid.held(model).is_some());
         let paid_now = held.map(|model| model.alias.clone()).collect();
-        Snapshot { setup, roster, names, paid_now, endpoints, collections }
+        let under_way = before.next(&setup, &names);
+        Snapshot { setup, roster, names, under_way, paid_now, endpoints, collections }
     }
 
     pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
@@ -82,9 +87,8 @@ pub enum ChangeError<E> {
     /// The change itself was refused.
     #[error("{0}")]
     Refused(E),
-    /// A name that another model had.
-    #[error("The alias {0} was another model's, whose record is under it; choose another.")]
-    NameGivenUp(String),
+    #[error("{0}")]
+    Unfit(#[from] Unfit),
     #[error("nothing was changed, because it could not be saved: {0}")]
     NotSaved(#[from] StoreError),
 }
@@ -104,7 +108,7 @@ impl SetupState {
         let mut book = Book::load(&store)?;
         let names = Arc::new(Names::load(&store)?);
         Ok(SetupState {
-            snapshot: ArcSwap::from_pointee(Snapshot::new(setup, names, &mut book)),
+            snapshot: ArcSwap::from_pointee(Snapshot::new(setup, names, &UnderWay::default(), &mut book)),
             changing: Mutex::new(()),
             book: std::sync::Mutex::new(book),
             store,
@@ -116,19 +120,31 @@ impl SetupState {
     }
 
     /// Makes a change: `edit` gets a copy and may refuse; what differs is saved in one transaction with its
-    /// audit lines; only then do requests see it.
+    /// audit lines; only then do requests see it. No text of it may hold a key that the vault knows.
     pub(crate) async fn change<T, E>(
         &self,
         actor: &str,
+        vault: Option<&Vault>,
         edit: impl FnOnce(&mut Setup) -> Result<T, E>,
     ) -> Result<T, ChangeError<E>> {
         let _serial = self.changing.lock().await;
         let before = self.snapshot();
         let mut after = before.setup.clone();
         let outcome = edit(&mut after).map_err(ChangeError::Refused)?;
-        let (mut changes, audit) = difference(&before.setup, &after, actor);
+        let (mut changes, mut audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
             self.names_are_free(&before, &after).await?;
+            if let Some(vault) = vault {
+                let (vault, before, new) = (vault.clone(), before.clone(), after.clone());
+                let look = move || unfit::holds_no_key(&vault, &before.setup, &new);
+                tokio::task::spawn_blocking(look).await.unwrap_or(Ok(()))?;
+            }
+            // What was there before may hold one.
+            for entry in &mut audit {
+                entry.detail = vault
+                    .and_then(|vault| vault.mask(&entry.detail))
+                    .unwrap_or(std::mem::take(&mut entry.detail));
+            }
             let gone = gone(&before.setup, &after);
             changes.extend(gone.iter().map(|alias| SetupChange::GiveUpName { alias: alias.clone() }));
             let names = match gone.is_empty() {
@@ -143,17 +159,30 @@ impl SetupState {
         Ok(outcome)
     }
 
-    /// A name that was given up is its own model's for ever: of one that was removed, the ledger says which that was.
+    /// An alias with a call under way or in the records stands for one model at one place, for ever: of one that was
+    /// removed, the ledger says which that was.
     async fn names_are_free<E>(&self, before: &Snapshot, after: &Setup) -> Result<(), ChangeError<E>> {
-        let known = |model: &&Model| before.setup.models.iter().any(|old| old.alias == model.alias);
-        let is_old = |model: &&Model| before.names.is_given_up(&model.alias) && !known(model);
-        for model in after.models.iter().filter(is_old) {
-            let (store, alias) = (self.store.clone(), model.alias.clone());
-            let read = tokio::task::spawn_blocking(move || store.last_served_under(&alias)).await;
-            let had = read.unwrap_or(Err(StoreError::Closed))?;
-            let own = had.is_none_or(|had| had == (model.endpoint.clone(), model.served.clone()));
-            if !own || before.names.now(&model.alias).is_some() {
-                return Err(ChangeError::NameGivenUp(model.alias.clone()));
+        for model in &after.models {
+            let (alias, place) = (&model.alias, facts::place(model));
+            let old = before.setup.models.iter().find(|old| old.alias == *alias);
+            let was_name = old.is_some() || before.names.is_given_up(alias);
+            if !was_name || old.is_some_and(|old| facts::place(old) == place) {
+                continue;
+            }
+            if before.names.now(alias).is_some() {
+                return Err(Unfit::NameGivenUp(alias.clone()).into());
+            }
+            if let Some((endpoint, served)) = before.under_way.elsewhere(alias, &place).cloned() {
+                return Err(Unfit::UnderWay { alias: alias.clone(), endpoint, served }.into());
+            }
+            match self.store.last_served_under(alias.clone()).await? {
+                Some(had) if had != place && old.is_none() => {
+                    return Err(Unfit::NameGivenUp(alias.clone()).into());
+                }
+                Some((endpoint, served)) if (&endpoint, &served) != (&place.0, &place.1) => {
+                    return Err(Unfit::NameOfAnother { alias: alias.clone(), endpoint, served }.into());
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -201,7 +230,8 @@ impl SetupState {
     }
 
     fn show(&self, setup: Setup, names: Arc<Names>) {
-        self.snapshot.store(Arc::new(Snapshot::new(setup, names, &mut self.book())));
+        let before = self.snapshot();
+        self.snapshot.store(Arc::new(Snapshot::new(setup, names, &before.under_way, &mut self.book())));
     }
 
     /// Takes in what an endpoint lists; whether any registered model's facts have changed.

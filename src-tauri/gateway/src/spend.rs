@@ -12,7 +12,7 @@ use crate::{
 /// Why spending cannot be told.
 #[derive(Debug, thiserror::Error)]
 pub enum SpendError {
-    #[error("since: write 24h, 7d, a day such as 2026-11-01, or RFC 3339")]
+    #[error("since: write 24h, 7d, a day such as 2026-11-01, or RFC 3339; nothing was sent before 1970")]
     Since,
     #[error("the records could not be read: {0}")]
     Store(#[from] StoreError),
@@ -61,7 +61,7 @@ fn instant(since: &str, now_ms: i64) -> Option<i64> {
         let count: i64 = since.strip_suffix(unit)?.parse().ok()?;
         now_ms.checked_sub(count.checked_mul(hours * HOUR_MS)?).filter(|_| count >= 0)
     };
-    ago('h', 1)
+    let instant = ago('h', 1)
         .or_else(|| ago('d', 24))
         .or_else(|| {
             let day: Date = since.parse().ok()?;
@@ -70,7 +70,8 @@ fn instant(since: &str, now_ms: i64) -> Option<i64> {
                 .then(|| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok())?
                 .map(Timestamp::as_millisecond)
         })
-        .or_else(|| since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond))
+        .or_else(|| since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond));
+    instant.filter(|at_ms| *at_ms >= 0)
 }
 
 #[cfg(test)]
@@ -88,6 +89,12 @@ mod tests {
             ("1970-01-02T01:00:00+01:00", Some(86_400_000)),
             ("-1d", None),
             ("99999999999999999d", None),
+            ("99999999d", None),
+            ("-000001-01-01", None),
+            ("1969-12-31", None),
+            ("1970-01-01", Some(0)),
+            ("20000d", Some(now_ms - 20_000 * 86_400_000)),
+            ("9999999h", None),
             ("yesterday", None),
             ("", None),
         ] {

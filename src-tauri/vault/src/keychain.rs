@@ -60,6 +60,8 @@ pub(crate) enum Readiness {
 /// rather than queue behind it.
 pub(crate) struct Keychain {
     jobs: Sender<Job>,
+    /// To connect and prove it; whoever asks is answered when that is done.
+    attempts: Sender<Sender<()>>,
     shared: Arc<Shared>,
     patience: Patience,
 }
@@ -85,7 +87,7 @@ impl Keychain {
     /// Starts the thread and waits for the proof, at most as long as a read may take. A proof that comes
     /// later still counts.
     pub(crate) fn start(
-        connect: impl FnOnce() -> Result<Box<dyn SecretStore>, String> + Send + 'static,
+        connect: impl Fn() -> Result<Box<dyn SecretStore>, String> + Send + 'static,
         patience: Patience,
     ) -> Keychain {
         let shared = Arc::new(Shared {
@@ -94,32 +96,51 @@ impl Keychain {
             turns: AtomicU64::new(0),
         });
         let (jobs, queue) = mpsc::channel::<Job>();
-        let (proved, proof) = mpsc::channel::<()>();
+        let (attempts, asked) = mpsc::channel::<Sender<()>>();
         let theirs = Arc::clone(&shared);
         let thread = thread::Builder::new().name("keychain".to_owned()).spawn(move || {
-            let store = connect().and_then(|store| prove(store.as_ref()).map(|()| store));
-            theirs.settle(match &store {
-                Ok(_) => Readiness::Ready,
-                Err(why) => Readiness::Failed(why.clone()),
-            });
-            // Nobody may be waiting any more.
-            let _ = proved.send(());
-            let Ok(store) = store else { return };
-            for job in queue {
-                job(store.as_ref());
+            for proved in asked {
+                let store = connect().and_then(|store| prove(store.as_ref()).map(|()| store));
+                theirs.settle(match &store {
+                    Ok(_) => Readiness::Ready,
+                    Err(why) => Readiness::Failed(why.clone()),
+                });
+                // Nobody may be waiting any more.
+                let _ = proved.send(());
+                let Ok(store) = store else { continue };
+                for job in queue {
+                    job(store.as_ref());
+                }
+                return;
             }
         });
+        let keychain = Keychain { jobs, attempts, shared, patience };
         match thread {
-            Ok(_) => match proof.recv_timeout(patience.read) {
-                // A sender dropped without a word: the thread panicked.
-                Err(RecvTimeoutError::Disconnected) => {
-                    shared.settle(Readiness::Failed("it stopped".to_owned()))
-                }
-                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-            },
-            Err(error) => shared.settle(Readiness::Failed(error.to_string())),
+            Ok(_) => keychain.attempt(patience.read),
+            Err(error) => keychain.shared.settle(Readiness::Failed(error.to_string())),
         }
-        Keychain { jobs, shared, patience }
+        keychain
+    }
+
+    /// Tries one that failed once more, as a person asks for it: they may have unlocked it, or be asked to now. Waits as
+    /// long as for a change.
+    pub(crate) fn try_again(&self) {
+        let mut readiness = self.shared.readiness.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*readiness, Readiness::Failed(_)) {
+            return;
+        }
+        *readiness = Readiness::Waiting;
+        drop(readiness);
+        self.attempt(self.patience.write);
+    }
+
+    fn attempt(&self, patience: Duration) {
+        let (proved, proof) = mpsc::channel::<()>();
+        // Without its thread nobody takes it, and the proof's sender is dropped.
+        let _ = self.attempts.send(proved);
+        if proof.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected) {
+            self.shared.settle(Readiness::Failed("it stopped".to_owned()));
+        }
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

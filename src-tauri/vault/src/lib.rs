@@ -7,6 +7,7 @@
 //! Nothing here may hang: a keychain is another process, may be locked and may be waiting for a person, so it
 //! is spoken to from a thread of its own and given up on in time.
 
+mod encoded;
 mod environment;
 mod error;
 mod file;
@@ -21,5 +22,6 @@ pub use environment::{Environment, variable_of};
 pub use error::VaultError;
 pub use key::clean_key;
 pub use keychain::KeychainChoice;
+pub use scrub::MASK;
 pub use secrecy::{ExposeSecret, SecretString};
 pub use vault::{Found, KeyInfo, Source, Vault, VaultState};

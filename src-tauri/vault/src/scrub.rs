@@ -6,9 +6,15 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-const MASK: &str = "••••";
+use crate::encoded::Encoded;
+
+/// What stands for a key.
+pub const MASK: &str = "••••";
 /// Shorter keys are words (`ollama`, `none`): they are masked only where they stand alone.
 const SHORTEST_ANYWHERE: usize = 8;
+
+/// Shorter keys may be what somebody made up, and what a text holds by chance.
+const SHORTEST_TELLING: usize = 16;
 
 /// How often a text may be spelled in another: JSON in JSON in a URL.
 const DEEPEST: usize = 3;
@@ -16,39 +22,78 @@ const DEEPEST: usize = 3;
 /// Every key this process has known, old ones included: a provider may repeat one that was replaced.
 #[derive(Default)]
 pub(crate) struct Scrubber {
-    known: RwLock<Vec<SecretString>>,
+    known: RwLock<Vec<Known>>,
+}
+
+struct Known {
+    key: SecretString,
+    /// Nobody writes it but who has it.
+    is_telling: bool,
+    /// As base64 spells it; of a telling key only.
+    encoded: Vec<Encoded>,
 }
 
 impl Scrubber {
     pub(crate) fn learn(&self, key: &SecretString) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let is_known = |key: &str| known.iter().any(|known| known.expose_secret() == key);
+        let is_known = |key: &str| known.iter().any(|known| known.key.expose_secret() == key);
         if !key.expose_secret().is_empty() && !is_known(key.expose_secret()) {
-            known.push(key.clone());
+            let is_telling = is_telling(key.expose_secret());
+            let encoded = if is_telling { Encoded::all(key.expose_secret()) } else { Vec::new() };
+            known.push(Known { key: key.clone(), is_telling, encoded });
         }
     }
 
-    /// The text with every key masked, however JSON or a URL spells it.
+    /// The text with every key masked, however JSON, a URL or base64 spells it.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut places = Vec::new();
-        let find = |text: &str, at: &dyn Fn(usize) -> usize, places: &mut Vec<Range<usize>>| {
-            for key in known.iter().map(ExposeSecret::expose_secret) {
-                // Hardly any text has one, and an answer may be long.
-                if text.contains(key) {
-                    places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
-                }
-            }
-        };
-        find(text, &|at| at, &mut places);
-        let mut spelled = read(text, |at| at);
-        for _ in 0..DEEPEST {
-            let Some(Read { text, at }) = spelled else { break };
-            find(&text, &|place| at[place], &mut places);
-            spelled = read(&text, |place| at[place]);
-        }
-        masked(text, places)
+        masked(text, places(text, known.iter()))
     }
+
+    /// The text with the keys masked that are in no text by chance; `None` where it holds none.
+    pub(crate) fn mask_telling(&self, text: &str) -> Option<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let places = places(text, known.iter().filter(|known| known.is_telling));
+        (!places.is_empty()).then(|| masked(text, places))
+    }
+
+    /// A key that the text holds, and not by chance.
+    pub(crate) fn telling_in(&self, text: &str) -> Option<SecretString> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut telling = known.iter().filter(|known| known.is_telling);
+        telling.find(|known| !places(text, [*known].into_iter()).is_empty()).map(|known| known.key.clone())
+    }
+}
+
+/// A key as providers make them: long, with digits or with letters of both cases. `sk-no-key-required` is none.
+fn is_telling(key: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| key.bytes().any(|byte| is(&byte));
+    let is_mixed = has(u8::is_ascii_digit) || (has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase));
+    key.len() >= SHORTEST_TELLING && is_mixed
+}
+
+/// Where these keys stand.
+fn places<'k>(text: &str, known: impl Iterator<Item = &'k Known> + Clone) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    let find = |text: &str, at: &dyn Fn(usize) -> usize, places: &mut Vec<Range<usize>>| {
+        for known in known.clone() {
+            let key = known.key.expose_secret();
+            // Hardly any text has one, and an answer may be long.
+            if text.contains(key) {
+                places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
+            }
+            let encoded = known.encoded.iter().flat_map(|encoded| encoded.places(text));
+            places.extend(encoded.map(|it| at(it.start)..at(it.end)));
+        }
+    };
+    find(text, &|at| at, &mut places);
+    let mut spelled = read(text, |at| at);
+    for _ in 0..DEEPEST {
+        let Some(Read { text, at }) = spelled else { break };
+        find(&text, &|place| at[place], &mut places);
+        spelled = read(&text, |place| at[place]);
+    }
+    places
 }
 
 /// Where a key stands: anywhere, or where it is short, alone.
@@ -170,6 +215,47 @@ mod tests {
         ];
         for (keys, text, wanted) in cases {
             assert_eq!(scrub(keys, text), *wanted, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_base64_is_masked_however_it_falls() {
+        let key = "sk-12345678abcdefgh";
+        for (text, wanted) in [
+            ("Basic c2stMTIzNDU2NzhhYmNkZWZnaA==.", "Basic ••••==."),
+            // `u:`, `us:` and `use:` before it.
+            ("Basic dTpzay0xMjM0NTY3OGFiY2RlZmdo", "Basic dT••••"),
+            ("dXM6c2stMTIzNDU2NzhhYmNkZWZnaA==", "dXM6••••=="),
+            ("dXNlOnNrLTEyMzQ1Njc4YWJjZGVmZ2g=", "dXNlO••••="),
+            (r#"{"a":"c2stMTIzNDU2NzhhYmNkZWZnaA\u003d="}"#, r#"{"a":"••••\u003d="}"#),
+            ("%63%32stMTIzNDU2NzhhYmNkZWZnaA%3D%3D", "••••%3D%3D"),
+        ] {
+            assert_eq!(scrub(&[key], text), wanted);
+        }
+        // Of what may be a word nothing is looked for.
+        assert_eq!(scrub(&["ollama"], "b2xsYW1h"), "b2xsYW1h");
+    }
+
+    #[test]
+    fn what_a_text_holds_by_chance_does_not_tell() {
+        for (key, tells) in [
+            ("sk-fake-7Qm2vXb9TzLr4NcW8yKd", true),
+            ("0123456789abcdef", true),
+            ("AbCdEfGhIjKlMnOp", true),
+            ("ollama", false),
+            ("lm-studio", false),
+            ("sk-1234567890", false),
+            ("sk-no-key-required", false),
+            ("this-key-is-not-needed-here", false),
+        ] {
+            let scrubber = Scrubber::default();
+            scrubber.learn(&SecretString::from(key));
+            let text = format!("https://example.com/{key}/v1");
+            let masked = tells.then(|| "https://example.com/••••/v1".to_owned());
+            assert_eq!(scrubber.mask_telling(&text), masked, "{key}");
+            let found = scrubber.telling_in(&text);
+            assert_eq!(found.as_ref().map(ExposeSecret::expose_secret), tells.then_some(key));
+            assert_eq!(scrubber.mask_telling("https://example.com/v1"), None);
         }
     }
 

@@ -67,10 +67,15 @@ pub enum VaultState {
     None { why: String },
 }
 
+const LOCKED: &str = "the keychain is locked, and was not unlocked";
+
 /// A keychain's refusal for a person: that nothing is there is the usual case, and needs no bus addresses.
 fn in_words(why: &str) -> String {
-    let absent = ["failed to connect to address", "serviceunknown", "not provided by any", "no such file"];
     let lower = why.to_lowercase();
+    if ["prompt dismissed", "locked"].iter().any(|sign| lower.contains(sign)) {
+        return LOCKED.to_owned();
+    }
+    let absent = ["failed to connect to address", "serviceunknown", "not provided by any", "no such file"];
     match absent.iter().any(|sign| lower.contains(sign)) {
         true => "no keychain runs in this session".to_owned(),
         false => format!("no keychain: {why}"),
@@ -161,6 +166,10 @@ impl Vault {
             VaultState::VaultLocked => {
                 format!("The encrypted key file is locked: {PASSPHRASE}: {}.", self.0.passphrase_problem)
             }
+            VaultState::None { why } if why == LOCKED => format!(
+                "Keys cannot be read or kept ({why}). Unlock it, then test an endpoint or give it a key again; or choose \
+                 the encrypted file and a passphrase, or set BENCHWARMERS_KEY_<NAME> in the environment."
+            ),
             VaultState::None { why } => format!(
                 "Keys cannot be kept here ({why}). Choose the encrypted file and a passphrase, or set \
                  BENCHWARMERS_KEY_<NAME> in the environment."
@@ -245,6 +254,14 @@ impl Vault {
         Ok(self.state())
     }
 
+    /// Tries a keychain that failed once more, because a person asks for it; nothing where there is another store, or
+    /// none. It may take as long as they do.
+    pub fn try_again(&self) {
+        if let (VaultState::None { .. }, Some(keychain)) = (self.state(), &self.0.keychain) {
+            keychain.try_again();
+        }
+    }
+
     /// What may be shown of the endpoint's key.
     pub fn describe(&self, endpoint: &str, key_env: Option<&str>) -> KeyInfo {
         match self.key(endpoint, key_env) {
@@ -263,6 +280,27 @@ impl Vault {
     /// The text with every key this vault has known replaced by `••••`, also as a URL or JSON spells it.
     pub fn scrub(&self, text: &str) -> String {
         self.0.scrubber.scrub(text)
+    }
+
+    /// The text with the keys masked that no text holds by chance; `None` where there is none. Dummy keys (`ollama`,
+    /// `none`) are words, and stay.
+    pub fn mask(&self, text: &str) -> Option<String> {
+        self.0.scrubber.mask_telling(text)
+    }
+
+    /// Whose key a text holds, and not by chance: the endpoint's name, empty for a key that no endpoint has now.
+    pub fn whose_key_in(&self, text: &str) -> Option<String> {
+        use secrecy::ExposeSecret;
+        let key = self.0.scrubber.telling_in(text)?;
+        let looks = self.0.looks.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |looks: &Looks| {
+            let found = looks.last.as_ref().and_then(|last| last.found.as_ref());
+            found.is_some_and(|found| found.secret.expose_secret() == key.expose_secret())
+        };
+        let mut owners: Vec<&String> =
+            looks.iter().filter(|(_, looks)| has(looks)).map(|(name, _)| name).collect();
+        owners.sort();
+        Some(owners.first().map(|name| (*name).clone()).unwrap_or_default())
     }
 
     fn look(&self, endpoint: &str, key_env: Option<&str>) -> Option<Found> {

@@ -59,7 +59,7 @@ impl Fake {
 
     fn keychain(&self) -> Keychain {
         let fake = self.clone();
-        Keychain::start(move || Ok(Box::new(fake) as Box<dyn SecretStore>), Patience::USUAL)
+        Keychain::start(move || Ok(Box::new(fake.clone()) as Box<dyn SecretStore>), Patience::USUAL)
     }
 }
 
@@ -266,11 +266,11 @@ fn a_keychain_that_breaks_later_is_an_error_and_a_miss() {
 fn gated(
     fake: &Fake,
     gate: mpsc::Receiver<()>,
-) -> impl FnOnce() -> Result<Box<dyn SecretStore>, String> + Send + use<> {
+) -> impl Fn() -> Result<Box<dyn SecretStore>, String> + Send + use<> {
     let fake = fake.clone();
     move || {
         gate.recv().map_err(|error| error.to_string())?;
-        Ok(Box::new(fake) as Box<dyn SecretStore>)
+        Ok(Box::new(fake.clone()) as Box<dyn SecretStore>)
     }
 }
 
@@ -298,10 +298,43 @@ fn a_locked_keychain_holds_nobody_up_and_is_used_once_it_answers() {
     assert_eq!(key_of(&vault, "groq", None), Some((KEY.to_owned(), Source::Keychain)));
 }
 
+/// Refused at start, it is tried when a person asks for it, and not before.
+#[test]
+fn a_keychain_that_was_locked_is_used_once_it_is_unlocked_and_asked_for() {
+    let fake = Fake::holding("groq", KEY);
+    let unlocked = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (is_open, attempts) = (Arc::clone(&unlocked), Arc::new(std::sync::atomic::AtomicU32::new(0)));
+    let (theirs, connected) = (fake.clone(), Arc::clone(&attempts));
+    let connect = move || {
+        connected.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        match is_open.load(std::sync::atomic::Ordering::SeqCst) {
+            true => Ok(Box::new(theirs.clone()) as Box<dyn SecretStore>),
+            false => Err("SS error: prompt dismissed".to_owned()),
+        }
+    };
+    let mut set = set();
+    set.keychain = Some(Keychain::start(connect, Patience::USUAL));
+    let vault = set.vault();
+    let tried = || attempts.load(std::sync::atomic::Ordering::SeqCst);
+    assert!(vault.message().contains("the keychain is locked, and was not unlocked"), "{}", vault.message());
+    assert!(vault.message().contains("Unlock it, then test an endpoint"), "{}", vault.message());
+    assert!(matches!(vault.set("groq", secret("gsk-new")), Err(VaultError::NoStore(_))));
+    assert_eq!((key_of(&vault, "groq", None), tried()), (None, 1), "nobody is asked again by themselves");
+    vault.try_again();
+    assert!(matches!(vault.state(), VaultState::None { .. }));
+    unlocked.store(true, std::sync::atomic::Ordering::SeqCst);
+    vault.try_again();
+    assert_eq!(vault.state(), VaultState::Keychain);
+    assert_eq!(key_of(&vault, "groq", None), Some((KEY.to_owned(), Source::Keychain)));
+    vault.try_again();
+    assert_eq!(tried(), 3, "one that works is left alone");
+}
+
 #[test]
 fn a_question_held_up_makes_the_next_fail_at_once_until_it_is_answered() {
     /// Reads of the account `slow` wait for the gate.
-    struct Slow(Fake, Mutex<mpsc::Receiver<()>>);
+    #[derive(Clone)]
+    struct Slow(Fake, Arc<Mutex<mpsc::Receiver<()>>>);
     impl SecretStore for Slow {
         fn read(&self, account: &str) -> Result<Option<SecretString>, String> {
             if account == "slow" {
@@ -319,11 +352,12 @@ fn a_question_held_up_makes_the_next_fail_at_once_until_it_is_answered() {
     let fake = Fake::holding("slow", KEY);
     fake.put("fast", "key-fast");
     let (open, gate) = mpsc::channel();
-    let slow = Slow(fake.clone(), Mutex::new(gate));
+    let slow = Slow(fake.clone(), Arc::new(Mutex::new(gate)));
     // The proof at start must have time enough on a busy machine; a read of `slow` then waits as long.
     let patience = Patience { read: Duration::from_secs(1), write: Duration::from_secs(60) };
     let mut set = set();
-    set.keychain = Some(Keychain::start(move || Ok(Box::new(slow) as Box<dyn SecretStore>), patience));
+    set.keychain =
+        Some(Keychain::start(move || Ok(Box::new(slow.clone()) as Box<dyn SecretStore>), patience));
     let vault = set.vault();
     assert_eq!(vault.state(), VaultState::Keychain);
     assert_eq!(key_of(&vault, "slow", None), None, "given up on");

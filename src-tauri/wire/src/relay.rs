@@ -6,6 +6,7 @@ mod body;
 mod edits;
 mod last;
 mod names;
+pub(crate) mod owners;
 mod plain;
 mod public;
 mod reply;

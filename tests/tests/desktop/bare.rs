@@ -65,7 +65,7 @@ fn has_text(file: &Path) -> bool {
 }
 
 /// Starts a program that says where it is on its first line.
-async fn first_line(program: &str, arguments: &[&str]) -> (String, Child) {
+pub async fn first_line(program: &str, arguments: &[&str]) -> (String, Child) {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(log("bare.err")).kill_on_drop(true);
     let mut child = command.spawn().expect("it runs");

@@ -12,6 +12,7 @@ mod confined;
 mod endpoints_page;
 mod first_run;
 mod key;
+mod locked_keychain;
 mod notifications;
 mod outside;
 mod pictures;
@@ -49,6 +50,10 @@ fn main() -> ExitCode {
         trial("a failover is told of", notifications::failed_over),
         trial("a refused key is told of", notifications::refused_key),
         trial("a key goes to the keychain and nowhere else", key::only_in_the_keychain),
+        trial(
+            "a locked keychain is said so, and used once unlocked",
+            locked_keychain::is_said_so_and_used_once_unlocked,
+        ),
         trial("limits are set, a rest is ended, and no key is shown", endpoints_page::limits_and_rests),
         trial("a page is confined to its commands", confined::to_its_commands),
         trial("a taken port is shown everywhere", port::shown_everywhere),

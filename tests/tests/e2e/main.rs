@@ -3,6 +3,7 @@
 //! One binary, so that it is linked once; one module a subject.
 #![expect(clippy::expect_used, clippy::panic, reason = "checks shared by tests fail them by panicking")]
 
+mod aliases;
 mod apis;
 mod carry;
 mod checks;
@@ -25,6 +26,7 @@ mod guard;
 mod hangup;
 mod http_versions;
 mod import;
+mod key_in_text;
 mod learning;
 mod limits;
 mod lists;

@@ -2,6 +2,7 @@
 //! is told; with `"bench": {"options": true}` they go to every seat, over the model's own.
 
 use bench_tests::{Gateway, Scenario, Upstream, upstream::answers};
+use http::Method;
 use serde_json::{Map, Value, json};
 
 const GEMINI: &str = "/v1beta/models/bench/core:generateContent";
@@ -187,4 +188,39 @@ async fn a_long_list_of_losses_is_cut_between_two() {
     let (last, told) = entries.split_last().expect("a list");
     assert!(told.iter().all(|entry| entry.ends_with("=not sent to members")), "{lossy}");
     assert_eq!(*last, format!("and {} more", 200 - told.len()), "{lossy}");
+}
+
+/// A turn in the member's own API is relayed: what the caller says stays as it is, and where it is silent the model's
+/// own options are put behind it.
+#[tokio::test]
+async fn a_relayed_turn_has_the_models_own_options_where_its_caller_is_silent() {
+    let (upstream, gateway) = lab().await;
+    let messages = r#"[{"role": "user","content":"q"}]"#;
+    for (nth, (said, added)) in [
+        ("", r#","temperature":0.1,"max_tokens":5"#),
+        (r#","temperature": 1.50"#, r#","max_tokens":5"#),
+        (r#","max_completion_tokens":7,"temperature":null"#, ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = |model: &str, added: &str| {
+            format!(r#"{{"model":"{model}", "messages":{messages},"user":"u{nth}"{said}{added}}}"#)
+        };
+        let asked: Value = serde_json::from_str(&body("core:route", "")).expect("json");
+        let answer = gateway
+            .http
+            .send(
+                gateway
+                    .http
+                    .request(Method::POST, "/v1/chat/completions")
+                    .header("content-type", "application/json"),
+                body("core:route", ""),
+            )
+            .await;
+        assert_eq!((answer.status.as_u16(), answer.header("x-bench-lossy")), (200, ""), "{asked}");
+        let arrived = upstream.arrived("alpha-1", nth + 1).await;
+        let wanted = body("alpha-1", added).replace(r#""temperature":null"#, r#""temperature":0.1"#);
+        assert_eq!(String::from_utf8_lossy(&arrived.body), wanted);
+    }
 }

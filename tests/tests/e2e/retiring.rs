@@ -138,3 +138,37 @@ async fn nothing_is_retired_for_rate_limits_or_a_provider_in_trouble() {
         assert_eq!(told(&lab.gateway).await, [], "{class}");
     }
 }
+
+/// What it failed with before stays in the ledger, and is not held against it after a restart either.
+#[tokio::test]
+async fn what_its_owner_has_mended_stays_so_over_a_restart() {
+    let gone = |days| (days, "error", Some("not_found"), Some(404));
+    let restarted = async |gateway: Gateway| {
+        let (home, _) = gateway.stop().await;
+        home.serve().await
+    };
+    for key in [false, true] {
+        let Lab { upstream, gateway } = lab(&[gone(3), gone(2), gone(1)]).await;
+        assert_eq!(told(&gateway).await.len(), 1);
+        let gateway = if key {
+            let opened = gateway.home.bench_with(&["vault", "--passphrase-stdin"], "a passphrase").await;
+            opened.exits(0);
+            gateway.command("set_key", &json!({"endpoint": "fake", "key": "sk-other-1234567890abc"})).await;
+            gateway
+        } else {
+            gateway.bench(&["endpoint", "set", "fake", "--limit", "rpm=600"]).await.exits(0);
+            gateway
+        };
+        assert_eq!(told(&gateway).await, [], "mended");
+        let gateway = restarted(gateway).await;
+        assert_eq!(told(&gateway).await, [], "mended, after a restart");
+        // Another change forgets nothing of it, and it fails anew from there.
+        gateway.bench(&["model", "set", "alpha", "--option", "seed=1"]).await.exits(0);
+        let mut gateway = restarted(gateway).await;
+        assert_eq!(told(&gateway).await, [], "mended, after another change");
+        gateway.http.chat(&both("one")).await;
+        gateway = restarted(gateway).await;
+        assert_eq!(told(&gateway).await, [], "one failing day");
+        drop(upstream);
+    }
+}

@@ -9,6 +9,10 @@ use crate::Endpoint;
 /// What the body of a refused call (status 400 and above) tells: Google's violations, the headers OpenRouter puts
 /// inside, and what the words of any provider state ([`wire::UpstreamError::stated_limit`]).
 pub fn quotas_in_body(endpoint: &Endpoint, status: u16, body: &[u8], now_ms: i64) -> Vec<Quota> {
+    in_body(endpoint, status, body, now_ms).into_iter().filter_map(|quota| quota.credible(now_ms)).collect()
+}
+
+fn in_body(endpoint: &Endpoint, status: u16, body: &[u8], now_ms: i64) -> Vec<Quota> {
     if status < 400 {
         return Vec::new();
     }

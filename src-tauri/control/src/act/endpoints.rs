@@ -54,6 +54,7 @@ impl Control {
     }
 
     pub async fn test_endpoint(&self, name: Name) -> Result<EndpointTest, ControlError> {
+        self.gateway().try_keychain_again().await;
         let snapshot = self.gateway().snapshot();
         let endpoint = known(&snapshot, &name.name)?;
         let test = self.gateway().test_endpoint(endpoint).await;

@@ -26,7 +26,7 @@ fn not_renamed(error: ChangeError<RenameError>) -> ControlError {
     let message = error.to_string();
     match error {
         ChangeError::NotSaved(_) => ControlError::internal(message),
-        ChangeError::NameGivenUp(_) => ControlError::conflict(message),
+        ChangeError::Unfit(_) => ControlError::conflict(message),
         ChangeError::Refused(RenameError::Unknown(_)) => ControlError::not_found(message),
         ChangeError::Refused(RenameError::Bad(_)) => ControlError::bad_input("to", format!("to: {message}")),
         ChangeError::Refused(RenameError::Practice(_)) => ControlError::conflict(message),
@@ -40,7 +40,7 @@ fn not_allowed(error: ChangeError<AllowError>) -> ControlError {
     let message = error.to_string();
     match error {
         ChangeError::NotSaved(_) => ControlError::internal(message),
-        ChangeError::NameGivenUp(_) => ControlError::conflict(message),
+        ChangeError::Unfit(_) => ControlError::conflict(message),
         ChangeError::Refused(AllowError::Unknown(_)) => ControlError::not_found(message),
         ChangeError::Refused(AllowError::NotHeld(_)) => ControlError::conflict(message),
     }

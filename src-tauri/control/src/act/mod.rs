@@ -12,7 +12,7 @@ mod panels;
 mod setup;
 mod status;
 
-use gateway::ChangeError;
+use gateway::{ChangeError, Unfit};
 use secrecy::SecretString;
 
 use crate::ControlError;
@@ -24,8 +24,21 @@ const ACTOR: &str = "owner";
 fn refused(error: ChangeError<ControlError>) -> ControlError {
     match error {
         ChangeError::Refused(error) => error,
-        ChangeError::NameGivenUp(_) => ControlError::conflict(error.to_string()),
+        ChangeError::Unfit(unfit) => unfitting(&unfit),
         ChangeError::NotSaved(_) => ControlError::internal(error.to_string()),
+    }
+}
+
+/// What a change may never do, whoever makes it.
+fn unfitting(unfit: &Unfit) -> ControlError {
+    let message = unfit.to_string();
+    match unfit {
+        Unfit::HoldsKey { field, .. } | Unfit::Masked { field, .. } => {
+            ControlError::bad_input(field, message)
+        }
+        Unfit::NameGivenUp(_) | Unfit::NameOfAnother { .. } | Unfit::UnderWay { .. } => {
+            ControlError::conflict(message)
+        }
     }
 }
 

@@ -56,6 +56,7 @@ fn refused(error: OnboardError) -> ControlError {
         OnboardError::Alias { at, .. } => {
             ControlError { field: Some(format!("models[{at}].alias")), ..ControlError::conflict(message) }
         }
+        OnboardError::Served { at } => ControlError::bad_input(format!("served[{at}]"), message),
         OnboardError::NotSaved(_) => ControlError::internal(message),
     }
 }

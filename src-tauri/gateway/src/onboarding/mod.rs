@@ -68,6 +68,8 @@ pub enum OnboardError {
     /// The one at this place among those that were given.
     #[error("{message}")]
     Alias { at: usize, message: String },
+    #[error("served[{at}]: the provider's id of the model, at most 256 characters")]
+    Served { at: usize },
     #[error("the queue could not be saved: {0}")]
     NotSaved(#[from] StoreError),
 }
@@ -139,7 +141,13 @@ impl Gateway {
             .iter()
             .map(|it| ((it.model.endpoint.as_str(), it.model.served.as_str()), it))
             .collect();
-        let find = |item: &Item| registered.get(&(item.place.0.as_str(), item.place.1.as_str())).copied();
+        // Of two models at one place it is the one of its name.
+        let find = |item: &Item| {
+            let place = (item.place.0.as_str(), item.place.1.as_str());
+            let named = snapshot.roster.get(&item.alias);
+            let named = named.filter(|it| (it.model.endpoint.as_str(), it.model.served.as_str()) == place);
+            named.or_else(|| registered.get(&place).copied())
+        };
         let items = queue.items.iter().map(|item| item.view(find(item))).collect();
         OnboardingQueue { items, has_suite: HAS_SUITE }
     }
@@ -174,6 +182,15 @@ impl Gateway {
             return Err(OnboardError::UnknownModel(alias.to_owned()));
         };
         self.onboard(&model.endpoint, vec![(model.served.clone(), alias.to_owned())], Mode::Quick).await
+    }
+
+    /// A model is called otherwise, in the queue too, where it stands after its model is gone.
+    pub(crate) async fn onboarding_renamed(&self, from: &str, to: &str) {
+        let mut queue = self.onboarding().queue.lock().await;
+        for item in queue.items.iter_mut().filter(|item| item.alias == from) {
+            to.clone_into(&mut item.alias);
+        }
+        self.live().publish(LiveEvent::OnboardingChanged { item: None });
     }
 
     /// Cancels the step that is being taken, and takes no more until the queue is resumed.
@@ -213,6 +230,9 @@ impl Gateway {
     pub async fn dismiss(&self, endpoint: &str, served: Vec<String>) -> Result<(), OnboardError> {
         if self.snapshot().endpoint(endpoint).is_none() {
             return Err(OnboardError::UnknownEndpoint(endpoint.to_owned()));
+        }
+        if let Some(at) = served.iter().position(|served| !catalog::valid_served(served)) {
+            return Err(OnboardError::Served { at });
         }
         Ok(self.store().dismiss(endpoint.to_owned(), served).await?)
     }

@@ -182,13 +182,13 @@ async fn listed(gateway: &Gateway, item: &Item) -> Taken {
     // Not by way of `Gateway::change_setup`: limits and keys stay as they are, and what waits goes on waiting.
     let own = item.clone();
     let is_new = match whole(gateway, async move |gateway| {
-        gateway.setup_state().change(ACTOR, |setup| register(setup, &own)).await
+        gateway.setup_state().change(ACTOR, gateway.vault().get(), |setup| register(setup, &own)).await
     })
     .await
     {
         Some(Ok(is_new)) => is_new,
         Some(Err(ChangeError::Refused(why))) => return Taken::Impossible(why),
-        Some(Err(error @ ChangeError::NameGivenUp(_))) => return Taken::Impossible(error.to_string()),
+        Some(Err(error @ ChangeError::Unfit(_))) => return Taken::Impossible(error.to_string()),
         Some(Err(ChangeError::NotSaved(error))) => {
             return Taken::Impossible(format!("it was not saved: {error}"));
         }

@@ -45,8 +45,9 @@ impl Store {
         self.read(|connection| ledger::failures(connection, classes, since_ms))
     }
 
-    /// The endpoint and the served id that an alias was last called at; `None` where it never was.
-    pub fn last_served_under(&self, alias: &str) -> Result<Option<(String, String)>, StoreError> {
-        self.read(|connection| ledger::last_served_under(connection, alias))
+    /// The endpoint and the served id that an alias was last called at; `None` where it never was. It is looked up once
+    /// all is written that was handed in before.
+    pub fn last_served_under(&self, alias: String) -> Ack<Option<(String, String)>> {
+        self.write(Waits::No, 0, move |connection| ledger::last_served_under(connection, &alias))
     }
 }

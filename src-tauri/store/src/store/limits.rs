@@ -32,9 +32,11 @@ impl Store {
         self.read(limits::learned)
     }
 
-    /// Forgets all that was learned of a model.
-    pub fn forget_learned(&self, endpoint: String, served: String) -> Ack<()> {
-        self.write(Waits::Yes, 0, move |connection| limits::forget_learned(connection, &endpoint, &served))
+    /// Forgets what was learned of a model of one kind.
+    pub fn forget_learned(&self, endpoint: String, served: String, what: &'static str) -> Ack<()> {
+        self.write(Waits::Yes, 0, move |connection| {
+            limits::forget_learned(connection, &endpoint, &served, what)
+        })
     }
 
     /// A free model costs money now, or its owner has allowed that.

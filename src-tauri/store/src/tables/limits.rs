@@ -196,9 +196,14 @@ pub(crate) fn learned(connection: &Connection) -> Result<Vec<LearnedRow>, Fault>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn forget_learned(connection: &Connection, endpoint: &str, served: &str) -> Result<(), Fault> {
-    let sql = "DELETE FROM learned WHERE endpoint = ?1 AND served = ?2";
-    connection.prepare_cached(sql)?.execute([endpoint, served])?;
+pub(crate) fn forget_learned(
+    connection: &Connection,
+    endpoint: &str,
+    served: &str,
+    what: &str,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM learned WHERE endpoint = ?1 AND served = ?2 AND what = ?3";
+    connection.prepare_cached(sql)?.execute([endpoint, served, what])?;
     Ok(())
 }
 

@@ -150,7 +150,7 @@ fn what_is_kept_takes_the_place_of_what_was() {
 
     drop(store.forget_probes("fake".to_owned()));
     drop(store.forget_facts("fake".to_owned(), "listing".to_owned()));
-    drop(store.forget_learned("fake".to_owned(), "a".to_owned()));
+    drop(store.forget_learned("fake".to_owned(), "a".to_owned(), "quirks"));
     drop(store.forget_paid_now("fake".to_owned(), "a".to_owned()));
     store.restore_dismissed("fake".to_owned(), vec!["a".to_owned()]).blocking_wait().unwrap();
     assert_eq!(store.facts().unwrap(), [facts("learned", "2")]);

@@ -18,6 +18,7 @@ use crate::{
     relay::{
         self,
         bend::{BUDGETS, Places, bend, name_budget},
+        owners::{self, Home},
     },
     restore::Restore,
 };
@@ -29,6 +30,9 @@ const OURS: [&str; 4] = ["model", "messages", "stream", "stream_options"];
 
 const PLACES: Places = Places { budgets: &BUDGETS, efforts: &[] };
 
+/// A hub's `reasoning` and `reasoning_effort` are refused side by side.
+const HOME: Home = Home { ours: &OURS, either: &[BUDGETS, ["reasoning", "reasoning_effort"]], ..Home::BODY };
+
 /// The same request and target give the same bytes: members' prompt caches depend on it.
 pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     let Prepared { request, options, mut notices, restore } = prepare(request, target, &RULES);
@@ -39,7 +43,7 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore }
 }
 
-/// The caller's body with the model's name, and nothing else that need not be changed.
+/// The caller's body with the model's name and the owner's options, and nothing else that need not be changed.
 pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
     let unsealed = seals::unsealed(body, request, target, &mut notices)?;
@@ -55,6 +59,7 @@ pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<E
         body.set(&["stream_options", "include_usage"], "true");
     }
     bend(&mut body, request, target, &PLACES, &mut notices);
+    owners::add(&mut body, &target.options, &HOME, &mut notices);
     name_budget(&mut body, target.quirks);
     let body = body.into_bytes();
     Ok(Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore: Restore::default() })

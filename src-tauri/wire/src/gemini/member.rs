@@ -16,6 +16,7 @@ use crate::{
     relay::{
         self,
         bend::{Places, bend},
+        owners,
     },
     restore::Restore,
 };
@@ -37,7 +38,7 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     Encoded { path, headers: Vec::new(), body, notices, restore }
 }
 
-/// The caller's body; the model and the form of the reply are in the path.
+/// The caller's body with the owner's options; the model and the form of the reply are in the path.
 pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut notices = Vec::new();
     let unsealed = seals::unsealed(body, request, target, &mut notices)?;
@@ -48,6 +49,7 @@ pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<E
     body.remove(&["bench"]);
     body.remove(&["with"]);
     bend(&mut body, request, target, &Places::default(), &mut notices);
+    owners::add(&mut body, &target.options, &options::HOME, &mut notices);
     let path = path(&target.served, method(request.form));
     Ok(Encoded { path, headers: Vec::new(), body: body.into_bytes(), notices, restore: Restore::default() })
 }

@@ -17,6 +17,7 @@ use crate::{
     relay::{
         self,
         bend::{Places, bend},
+        owners,
     },
     restore::Restore,
 };
@@ -34,7 +35,7 @@ pub(super) fn encode(request: &Request, target: &Target) -> Encoded {
     Encoded { path: CHAT.to_owned(), headers: Vec::new(), body, notices, restore }
 }
 
-/// The caller's body with the model's name, and nothing else that need not be changed.
+/// The caller's body with the model's name and the owner's options, and nothing else that need not be changed.
 pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<Encoded, ApiError> {
     let mut body = relay::Body::new(body)?;
     let mut notices = Vec::new();
@@ -42,6 +43,7 @@ pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<E
     body.remove(&["bench"]);
     body.remove(&["with"]);
     bend(&mut body, request, target, &Places::default(), &mut notices);
+    owners::add(&mut body, &target.options, &options::HOME, &mut notices);
     let path = if request.form == Form::Generate { GENERATE } else { CHAT };
     let (headers, restore) = (Vec::new(), Restore::default());
     Ok(Encoded { path: path.to_owned(), headers, body: body.into_bytes(), notices, restore })

@@ -61,6 +61,41 @@ impl<'t> Body<'t> {
     /// Whether the object has a field of that name.
     pub fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
+            || self.added.iter().any(|(known, _)| known == name)
+    }
+
+    /// Whether something but `null` stands at the path, or on the way to it what holds no fields. `is_one`: whether a
+    /// name says the same as one of the path's.
+    pub fn says(&self, path: &[&str], is_one: fn(&str, &str) -> bool) -> bool {
+        let Some((name, inner)) = path.split_first() else { return false };
+        let standing = self
+            .fields
+            .iter()
+            .filter(|field| is_one(&field.name, name))
+            .map(|field| field.new.as_deref().unwrap_or(&self.text[field.value.clone()]));
+        let added =
+            self.added.iter().filter(|(known, _)| is_one(known, name)).map(|(_, value)| value.as_str());
+        standing.chain(added).any(|text| {
+            let Ok(json) = Json::of(text.to_owned()) else { return true };
+            match Body::new(&json) {
+                Ok(object) if !inner.is_empty() => object.says(inner, is_one),
+                _ => !json.root().is_null(),
+            }
+        })
+    }
+
+    /// The path in the words of the body, as far as it stands there.
+    pub fn as_spelled(&self, path: &[&str], is_one: fn(&str, &str) -> bool) -> Vec<String> {
+        let Some((name, inner)) = path.split_first() else { return Vec::new() };
+        let field = self.fields.iter().rfind(|field| is_one(&field.name, name));
+        let mut spelled = vec![field.map_or(*name, |field| field.name.as_str()).to_owned()];
+        let text = field.map(|field| field.new.as_deref().unwrap_or(&self.text[field.value.clone()]));
+        let json = text.filter(|_| !inner.is_empty()).and_then(|text| Json::of(text.to_owned()).ok());
+        match json.as_ref().and_then(|json| Body::new(json).ok()) {
+            Some(object) => spelled.extend(object.as_spelled(inner, is_one)),
+            None => spelled.extend(inner.iter().map(|name| (*name).to_owned())),
+        }
+        spelled
     }
 
     /// Whether a string stood at the path.
@@ -103,7 +138,9 @@ impl<'t> Body<'t> {
                 removed |= goes;
                 !goes
             });
-            return removed;
+            let before = self.added.len();
+            self.added.retain(|(known, _)| known != name);
+            return removed || self.added.len() < before;
         }
         let text = self.text;
         for field in self.fields.iter_mut().filter(|field| field.name == *name) {
@@ -123,6 +160,9 @@ impl<'t> Body<'t> {
         for field in self.fields.iter_mut().filter(|field| field.name == name) {
             to.clone_into(&mut field.name);
             field.renamed = true;
+        }
+        for (known, _) in self.added.iter_mut().filter(|(known, _)| known == name) {
+            to.clone_into(known);
         }
     }
 

@@ -15,6 +15,7 @@ mod gemini;
 mod goldens;
 mod ollama_answers;
 mod ollama_asked;
+mod owners_relay;
 mod properties;
 mod quirks;
 mod redaction;

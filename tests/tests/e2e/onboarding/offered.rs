@@ -34,6 +34,10 @@ async fn dismissed_models_are_not_offered_until_they_are_restored() {
     assert_eq!(kept.iter().filter(|model| model["dismissed"] == true).count(), 1, "{test}");
     let nowhere = gateway.admin("dismiss_models", &json!({"endpoint": "x", "served": ["y"]})).await;
     assert_eq!(nowhere.json()["error"]["field"], "endpoint");
+    gateway.bench(&["model", "dismiss", "fake", ""]).await.exits(1);
+    let nothing = gateway.admin("dismiss_models", &json!({"endpoint": "fake", "served": ["v/c", " "]})).await;
+    assert_eq!(nothing.json()["error"]["field"], "served[1]");
+    assert_eq!(nothing.status, 400);
 }
 
 #[tokio::test]

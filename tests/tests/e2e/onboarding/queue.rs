@@ -156,3 +156,15 @@ async fn what_is_taken_away_meanwhile_fails_in_words() {
     assert_eq!(step(&lab.upstream.asked(&served("a"))[0].json()), "word");
     assert!(lab.upstream.asked(&served("b")).is_empty());
 }
+
+/// Its model may be gone when somebody looks: the queue says what it was called last.
+#[tokio::test]
+async fn a_renamed_models_item_has_its_new_name_whatever_becomes_of_it() {
+    let lab = lab([("a", can(&[]))]).await;
+    onboard(&lab.gateway, &["a"], "quick").await;
+    item(&lab.gateway, "a", "done").await;
+    lab.gateway.bench(&["model", "rename", "a", "omega"]).await.exits(0);
+    assert_eq!(items(&lab.gateway).await[0]["alias"], "omega");
+    lab.gateway.command("unregister_model", &json!({"name": "omega"})).await;
+    assert_eq!(items(&lab.gateway).await[0]["alias"], "omega");
+}

@@ -28,9 +28,10 @@ pub(super) fn merged(
     callers: bool,
     notices: &mut Vec<Notice>,
 ) -> Options {
-    let mut others: Vec<(String, Node)> = target
-        .options
-        .iter()
+    let owners =
+        if callers { thinking::taken(request, target, notices) } else { target.options.iter().collect() };
+    let mut others: Vec<(String, Node)> = owners
+        .into_iter()
         .filter(|(name, _)| !OURS.contains(&name.as_str()) && *name != "max_tokens")
         .map(|(name, value)| (name.clone(), Node::Value(value.clone())))
         .collect();

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    HEADERS, PATH,
-    thinking::{UNTHOUGHT, begins_unthought, chain},
+    HEADERS, OURS, PATH,
+    thinking::{UNTHOUGHT, begins_unthought, chain, taken},
 };
 use crate::{
     error::ApiError,
@@ -15,13 +15,16 @@ use crate::{
     relay::{
         self, Edits,
         bend::{Places, bend},
+        owners::{self, Home},
     },
     restore::Restore,
 };
 
 const PLACES: Places = Places { budgets: &[], efforts: &["output_config.effort", "thinking"] };
 
-/// The caller's body with the model's name, and nothing else that need not be changed.
+const HOME: Home = Home { ours: &OURS, joined: &["output_config"], ..Home::BODY };
+
+/// The caller's body with the model's name and the owner's options, and nothing else that need not be changed.
 pub(in crate::anthropic) fn relay(
     sent: &Json,
     request: &Request,
@@ -43,6 +46,7 @@ pub(in crate::anthropic) fn relay(
         notices.push(Notice::new("thinking", UNTHOUGHT));
         leave_thinking(sent, &mut body, &mut notices);
     }
+    owners::add(&mut body, taken(request, target, &mut notices), &HOME, &mut notices);
     let body = body.into_bytes();
     let (path, headers) = (PATH.to_owned(), HEADERS.to_vec());
     Ok(Encoded { path, headers, body, notices, restore: Restore::default() })

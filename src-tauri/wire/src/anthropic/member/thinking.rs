@@ -69,6 +69,38 @@ pub(super) fn plan(
     Plan { thinking: with_display(thinking, request), effort, max_tokens }
 }
 
+/// The owner's options without those that are refused beside what the caller asks.
+pub(super) fn taken<'t>(
+    request: &Request,
+    target: &'t Target,
+    notices: &mut Vec<Notice>,
+) -> Vec<(&'t String, &'t Value)> {
+    let mut options: Vec<_> = target.options.iter().collect();
+    options.retain(|(name, value)| {
+        let clash = clash(request, name, value);
+        notices.extend(clash.map(|why| Notice::new(format!("options.{name}"), why)));
+        clash.is_none()
+    });
+    options
+}
+
+fn clash(request: &Request, name: &str, value: &Value) -> Option<&'static str> {
+    let says = |name: &str| request.sampling.get(name);
+    let heats = says("temperature").is_some_and(|heat| heat.value().as_f64() != Some(1.0));
+    match (name, request.reasoning.mode) {
+        (
+            "temperature" | "top_k",
+            Some(ThinkingMode::Budget(_) | ThinkingMode::On | ThinkingMode::Adaptive),
+        ) if says(name).is_none() => Some("not taken beside thinking"),
+        ("thinking", None) if value["type"] == "disabled" => None,
+        ("thinking", None) if heats || says("top_k").is_some() => {
+            Some("not taken beside the caller's sampling")
+        }
+        ("thinking", None) => ruled_out(request, value["budget_tokens"].as_u64().map(ThinkingMode::Budget)),
+        _ => None,
+    }
+}
+
 /// What the caller asked, in the scale the model knows: effort, or tokens.
 fn asked(request: &Request, target: &Target) -> (Option<ThinkingMode>, Option<String>) {
     let reasoning = &request.reasoning;

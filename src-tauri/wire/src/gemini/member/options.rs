@@ -11,6 +11,7 @@ use crate::{
     model::{Request, StructuredOutput, Target, ThinkingMode},
     notice::Notice,
     raw::Raw,
+    relay::owners::Home,
 };
 
 /// Body fields the gateway sets itself.
@@ -18,6 +19,14 @@ const OURS: [&str; 5] = ["model", "contents", "systemInstruction", "tools", "too
 
 /// Body fields that an owner may set.
 const OWNERS: [&str; 5] = ["safetySettings", "cachedContent", "labels", "serviceTier", "store"];
+
+pub(super) const HOME: Home = Home {
+    ours: &OURS,
+    within: Some(("generationConfig", &OWNERS)),
+    joined: &["generationConfig"],
+    is_one: |name, known| is_field(name, known) || is_field(known, name),
+    ..Home::BODY
+};
 
 /// The most tokens of thought that every model that counts them takes.
 const MOST_THOUGHT: u64 = 24_576;

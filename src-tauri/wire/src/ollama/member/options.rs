@@ -11,6 +11,7 @@ use crate::{
     model::{Reasoning, Request, StructuredOutput, Target, ThinkingMode},
     notice::Notice,
     raw::Raw,
+    relay::owners::Home,
 };
 
 /// Body fields the gateway sets itself: an owner's default option never takes their place.
@@ -18,6 +19,9 @@ const OURS: [&str; 7] = ["model", "messages", "prompt", "system", "images", "too
 
 /// What an owner may set beside `options`. Every other name of an owner's is one of the `options`.
 const BESIDE: [&str; 7] = ["think", "format", "keep_alive", "truncate", "shift", "logprobs", "top_logprobs"];
+
+pub(super) const HOME: Home =
+    Home { ours: &OURS, within: Some(("options", &BESIDE)), joined: &["options"], ..Home::BODY };
 
 /// What shapes the answer: fields of the body, and `options`.
 #[derive(Default)]

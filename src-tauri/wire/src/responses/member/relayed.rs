@@ -1,6 +1,6 @@
 //! A caller's body for a member of the same dialect.
 
-use super::PATH;
+use super::{OURS, PATH};
 use crate::{
     error::ApiError,
     format::Encoded,
@@ -10,12 +10,15 @@ use crate::{
     relay::{
         self, Edits,
         bend::{Places, bend},
+        owners::{self, Home},
     },
     responses::seals::{self, Sealed},
     restore::Restore,
 };
 
-/// The caller's body with the model's name, and nothing else that need not be changed.
+const HOME: Home = Home { ours: &OURS, joined: &["text", "reasoning"], ..Home::BODY };
+
+/// The caller's body with the model's name and the owner's options, and nothing else that need not be changed.
 pub(in crate::responses) fn relay(
     body: &Json,
     request: &Request,
@@ -32,6 +35,7 @@ pub(in crate::responses) fn relay(
     // Served by the gateway: what it stands for is in the input, and its id is known to nobody else.
     body.remove(&["previous_response_id"]);
     bend(&mut body, request, target, &Places::default(), &mut notices);
+    owners::add(&mut body, &target.options, &HOME, &mut notices);
     let body = body.into_bytes();
     Ok(Encoded { path: PATH.to_owned(), headers: Vec::new(), body, notices, restore: Restore::default() })
 }

@@ -1,0 +1,118 @@
+//! What no change of the set-up may do, whoever makes it.
+
+use std::collections::HashSet;
+
+use plan::Setup;
+use serde::Serialize;
+use serde_json::Value;
+use vault::Vault;
+
+/// Why a change that is well formed was refused.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// A name that another model had.
+    #[error("The alias {0} was another model's, whose record is under it; choose another.")]
+    NameGivenUp(String),
+    #[error(
+        "The alias {alias} stands for {served} at {endpoint}, and its record is under it; give the other model \
+         another alias."
+    )]
+    NameOfAnother { alias: String, endpoint: String, served: String },
+    #[error(
+        "The alias {alias} has calls under way to {served} at {endpoint}, whose record will be under it; choose \
+         another."
+    )]
+    UnderWay { alias: String, endpoint: String, served: String },
+    /// `item` is `model fast`, `field` a path in it; `of` is whose key it is, in words.
+    #[error(
+        "{item}: {field}: this text contains {of}. Texts of the set-up are shown and exported, so take it out; a key \
+         is kept with bench endpoint key."
+    )]
+    HoldsKey { item: String, field: String, of: String },
+    #[error(
+        "{item}: {field}: this text holds ••••, which stands for a key that is not shown; write it without."
+    )]
+    Masked { item: String, field: String },
+}
+
+/// Refuses a new text that holds a known key. Blocks: keys of new endpoints are looked up first.
+pub(crate) fn holds_no_key(vault: &Vault, before: &Setup, after: &Setup) -> Result<(), Unfit> {
+    for endpoint in &after.endpoints {
+        vault.key(&endpoint.name, endpoint.key_env.as_deref());
+    }
+    match keys_in(vault, before, after).into_iter().next() {
+        Some(unfit) => Err(unfit),
+        None => Ok(()),
+    }
+}
+
+/// Where texts that are in `after` and not in `before` hold a known key.
+pub(crate) fn keys_in(vault: &Vault, before: &Setup, after: &Setup) -> Vec<Unfit> {
+    let mut found = Vec::new();
+    items("endpoint", &before.endpoints, &after.endpoints, |it| &it.name, vault, &mut found);
+    items("model", &before.models, &after.models, |it| &it.alias, vault, &mut found);
+    items("collection", &before.collections, &after.collections, |it| &it.name, vault, &mut found);
+    items("shape", &before.shapes, &after.shapes, |it| it.name.name(), vault, &mut found);
+    found
+}
+
+fn items<T: PartialEq + Serialize>(
+    kind: &str,
+    before: &[T],
+    after: &[T],
+    name: fn(&T) -> &str,
+    vault: &Vault,
+    found: &mut Vec<Unfit>,
+) {
+    let old: std::collections::HashMap<&str, &T> = before.iter().map(|it| (name(it), it)).collect();
+    for item in after {
+        let was = old.get(name(item)).copied();
+        if was == Some(item) {
+            continue;
+        }
+        // Strings, numbers and maps with string keys: they always serialise.
+        let value = |it: &T| serde_json::to_value(it).unwrap_or_default();
+        let mut stood = HashSet::new();
+        if let Some(was) = was {
+            texts(&value(was), "", &mut |_, text| {
+                stood.insert(text.to_owned());
+            });
+        }
+        let shown = |text: &str| vault.mask(text).unwrap_or_else(|| text.to_owned());
+        texts(&value(item), "", &mut |field, text| {
+            if stood.contains(text) {
+                return;
+            }
+            let place = || (shown(&format!("{kind} {}", name(item))), shown(field));
+            if text.contains(vault::MASK) {
+                let (item, field) = place();
+                found.push(Unfit::Masked { item, field });
+            } else if let Some(endpoint) = vault.whose_key_in(text) {
+                let of = match endpoint.as_str() {
+                    "" => "a key".to_owned(),
+                    name => format!("the key of endpoint {name}"),
+                };
+                let (item, field) = place();
+                found.push(Unfit::HoldsKey { item, field, of });
+            }
+        });
+    }
+}
+
+/// Every text in a value, the names of its fields too, with where it stands: `options.user`, `tags[0]`.
+fn texts(value: &Value, place: &str, each: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => each(place, text),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| texts(item, &format!("{place}[{at}]"), each));
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                each(&place, name);
+                texts(value, &place, each);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,67 @@
+//! What a model's owner set for it, put into a relayed body where its caller is silent.
+
+use serde_json::Value;
+
+use super::Body;
+use crate::notice::Notice;
+
+/// Where a dialect holds the options of a model's owner.
+pub(crate) struct Home {
+    /// Fields that the gateway sets itself.
+    pub ours: &'static [&'static str],
+    /// The object that holds all options but those named beside it; `None` where all are fields of the body.
+    pub within: Option<(&'static str, &'static [&'static str])>,
+    /// Objects that are joined field by field.
+    pub joined: &'static [&'static str],
+    /// Names of which only one is said.
+    pub either: &'static [[&'static str; 2]],
+    /// Whether the first name says the same as the second, which is the dialect's.
+    pub is_one: fn(&str, &str) -> bool,
+}
+
+impl Home {
+    pub const BODY: Home =
+        Home { ours: &[], within: None, joined: &[], either: &[], is_one: |name, known| name == known };
+}
+
+/// Puts each option at the end, always in the same order, so that a member's prompt cache holds. What the caller says,
+/// by whatever name, stays; its `null` says nothing.
+pub(crate) fn add<'o>(
+    body: &mut Body<'_>,
+    options: impl IntoIterator<Item = (&'o String, &'o Value)>,
+    home: &Home,
+    notices: &mut Vec<Notice>,
+) {
+    for (name, value) in options {
+        let is = |known: &&&str| (home.is_one)(name, known);
+        let within = home.within.filter(|(_, beside)| !beside.iter().any(|known| is(&known)));
+        let joined = home.joined.iter().find(is).zip(value.as_object());
+        if home.ours.iter().any(|ours| is(&ours)) {
+            notices.push(Notice::new(format!("options.{name}"), "set by the gateway"));
+        } else if let Some((outer, fields)) = joined {
+            fields.iter().for_each(|(name, value)| put(body, home, &[outer, name], value));
+        } else if let Some((outer, _)) = within {
+            put(body, home, &[outer, name], value);
+        } else {
+            put(body, home, &[name], value);
+        }
+    }
+}
+
+fn put(body: &mut Body<'_>, home: &Home, path: &[&str], value: &Value) {
+    let other = |[a, b]: &[&'static str; 2]| match path {
+        [name] if name == a => Some(*b),
+        [name] if name == b => Some(*a),
+        _ => None,
+    };
+    let other = home.either.iter().find_map(other);
+    if other.is_some_and(|other| body.says(&[other], home.is_one)) || body.says(path, home.is_one) {
+        return;
+    }
+    if let Some(other) = other {
+        body.remove(&[other]);
+    }
+    let path = body.as_spelled(path, home.is_one);
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    body.set(&path, &value.to_string());
+}

@@ -1,0 +1,186 @@
+//! A key that its owner wrote into a text of the set-up: refused at the door, masked where it stood before.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bench_tests::{
+    Gateway, Home, Lab,
+    http::Answer,
+    panel_of,
+    scenario::KEY,
+    upstream::{answers, fails},
+};
+use serde_json::{Value, json};
+
+use crate::checks::panel_id;
+
+async fn lab() -> Lab {
+    panel_of([("alpha", answers("First.").into())]).await
+}
+
+async fn import(gateway: &Gateway, file: Value) -> Answer {
+    gateway.admin("import_setup", &json!({"text": file.to_string()})).await
+}
+
+#[tokio::test]
+async fn it_is_refused_with_the_field_that_holds_it() {
+    let lab = lab().await;
+    let before = lab.gateway.command("export_setup", &json!({})).await;
+    let written = format!("uses {KEY}");
+    let escaped = KEY.replacen('s', "%73", 1);
+    let encoded = BASE64_STANDARD.encode(format!("user:{KEY}"));
+    let model = |more: Value| {
+        let mut model = json!({"alias": "beta", "endpoint": "fake", "served": "v/b"});
+        model.as_object_mut().expect("object").extend(more.as_object().expect("object").clone());
+        json!({"version": 1, "models": [model]})
+    };
+    let endpoint = |more: Value| {
+        let mut endpoint = json!({"name": "other", "base": "https://example.com/v1"});
+        endpoint.as_object_mut().expect("object").extend(more.as_object().expect("object").clone());
+        json!({"version": 1, "endpoints": [endpoint]})
+    };
+    for (file, item, field) in [
+        (model(json!({"options": {"user": KEY}})), "model beta", "options.user"),
+        (model(json!({"options": {"a": [1, {"b": written}]}})), "model beta", "options.a[1].b"),
+        (model(json!({"options": {KEY: 1}})), "model beta", "options.\u{2022}\u{2022}\u{2022}\u{2022}"),
+        (model(json!({"served": written})), "model beta", "served"),
+        (
+            model(json!({"retired": {"why": written, "at": "2026-01-01T00:00:00Z"}})),
+            "model beta",
+            "retired.why",
+        ),
+        (model(json!({"options": {"a": format!("by {encoded}")}})), "model beta", "options.a"),
+        (endpoint(json!({"base": format!("https://example.com/{escaped}/v1")})), "endpoint other", "base"),
+        (
+            json!({"version": 1, "collections": [{"name": "core", "members": ["alpha"], "description": written}]}),
+            "collection core",
+            "description",
+        ),
+    ] {
+        let answer = import(&lab.gateway, file.clone()).await;
+        let said = answer.json();
+        assert!(!answer.text().contains(KEY), "{said}");
+        assert_eq!(said["error"]["field"], field, "{said}");
+        let wanted = format!("{item}: {field}: this text contains the key of endpoint fake.");
+        assert!(said["error"]["message"].as_str().is_some_and(|it| it.starts_with(&wanted)), "{said}");
+        assert_eq!(answer.status, 400);
+    }
+
+    // What stands for a key that is not shown is no text to be kept.
+    let answer =
+        import(&lab.gateway, model(json!({"options": {"user": "my \u{2022}\u{2022}\u{2022}\u{2022}"}})))
+            .await;
+    assert_eq!(answer.json()["error"]["field"], "options.user", "{}", answer.text());
+
+    // By every other way in too.
+    let option = format!("user={KEY}");
+    let refused = lab.gateway.bench(&["model", "set", "alpha", "--option", &option]).await.exits(1);
+    assert!(
+        refused.stderr.contains("options.user: this text contains the key of endpoint fake"),
+        "{refused:?}"
+    );
+    let refused = lab.gateway.bench(&["model", "retire", "alpha", "--why", &written]).await.exits(1);
+    assert!(refused.stderr.contains("this text contains the key of endpoint fake"), "{refused:?}");
+    let base = format!("https://example.com/{KEY}/v1");
+    let save =
+        json!({"name": "third", "base": base, "key_env": "FAKE_KEY", "new": true, "allow_plain_http": false});
+    let refused = lab.gateway.admin("save_endpoint", &save).await;
+    assert_eq!(refused.json()["error"]["field"], "base", "{}", refused.text());
+    assert_eq!(lab.gateway.command("export_setup", &json!({})).await, before, "nothing was changed");
+    let (home, _) = lab.gateway.stop().await;
+    nowhere(&home);
+}
+
+#[track_caller]
+fn nowhere(home: &Home) {
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+        assert!(!found, "the key is in {}", path.display());
+    }
+    assert!(!home.logs().contains(KEY), "the key is in a log");
+}
+
+/// A dummy key is a word, which a text may hold.
+#[tokio::test]
+async fn a_word_that_is_a_key_too_is_no_refusal() {
+    let upstream = bench_tests::Upstream::start().await;
+    upstream.model("a", answers("First."));
+    let gateway = bench_tests::Scenario::new()
+        .endpoint("lm-studio", &upstream.base())
+        .key("LM_STUDIO_KEY", "lm-studio")
+        .model("alpha", "lm-studio", "a")
+        .collection("core", &["alpha"])
+        .start()
+        .await;
+    let file = json!({"version": 1, "collections": [
+        {"name": "core", "members": ["alpha"], "description": "what lm-studio serves"}]});
+    assert_eq!(import(&gateway, file).await.status, 200);
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["collections"][0]["description"], "what lm-studio serves");
+}
+
+/// One that stood there before its key was known, or in a set-up of an older version: it starts, masks and warns.
+#[tokio::test]
+async fn one_that_stands_there_already_is_masked_on_the_way_out() {
+    let upstream = bench_tests::Upstream::start().await;
+    upstream.model("a", answers("First."));
+    let mut home = Home::default();
+    let file = json!({"version": 1, "endpoints": [{"name": "fake", "base": upstream.base(), "key_env": "FAKE_KEY"}],
+        "models": [{"alias": "alpha", "endpoint": "fake", "served": "a", "options": {"user": KEY}}],
+        "collections": [{"name": "core", "members": ["alpha"], "description": format!("uses {KEY}")}]});
+    let path = home.file("setup.json", &file.to_string());
+    home.bench(&["import", &path.to_string_lossy()]).await.exits(0);
+    home.set("FAKE_KEY", KEY);
+    let gateway = home.serve().await;
+    let mut seen = Vec::new();
+    for command in ["setup", "export_setup"] {
+        seen.push(gateway.command(command, &json!({})).await.to_string());
+    }
+    for arguments in
+        [&["export"][..], &["collection", "list"], &["model", "show", "alpha"], &["--json", "log"]]
+    {
+        let ran = gateway.bench(arguments).await;
+        seen.extend([ran.stdout, ran.stderr]);
+    }
+    for (at, text) in seen.iter().enumerate() {
+        assert!(!text.contains(KEY), "{at}: {text}");
+    }
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["collections"][0]["description"], "uses \u{2022}\u{2022}\u{2022}\u{2022}");
+    // It is no obstacle to another change, and the model is asked as it was set up.
+    let change = json!({"version": 1, "settings": {"max_calls": 4}});
+    assert_eq!(import(&gateway, change).await.status, 200);
+    let ran = gateway.bench(&["model", "set", "alpha", "--role", "code"]).await;
+    ran.exits(0);
+    let reply = gateway.http.chat(&bench_tests::scenario::question("hi")).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(upstream.arrived("a", 1).await.json()["user"], KEY);
+    let (home, _) = gateway.stop().await;
+    let logs = home.logs();
+    assert!(
+        logs.contains("model alpha: options.user: this text contains the key of endpoint fake"),
+        "{logs}"
+    );
+    assert!(!logs.contains(KEY), "the key is in a log");
+}
+
+/// A provider repeats what it was sent, encoded.
+#[tokio::test]
+async fn a_key_in_base64_is_masked_too() {
+    let encoded = BASE64_STANDARD.encode(format!("user:{KEY}"));
+    let part = &encoded[8..encoded.len() - 4];
+    let lab = panel_of([
+        ("alpha", fails(401, "invalid_api_key", &format!("Bad credentials: Basic {encoded}")).into()),
+        ("beta", answers(&format!("You sent {encoded}.")).into()),
+    ])
+    .await;
+    let reply = lab.http().chat(&bench_tests::scenario::question("hi")).await;
+    assert!(reply.text().contains("You sent dXN"), "{}", reply.text());
+    let panel = lab.gateway.command("panel", &json!({"id": panel_id(&reply.json())})).await.to_string();
+    for text in [reply.text(), panel, lab.gateway.command("setup", &json!({})).await.to_string()] {
+        assert!(!text.contains(part), "{text}");
+    }
+    let (home, _) = lab.gateway.stop().await;
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(part.len()).any(|window| window == part.as_bytes());
+        assert!(!found, "the key is in {}", path.display());
+    }
+}
