@@ -218,7 +218,7 @@ impl Gateway {
     ) -> Result<T, ChangeError<E>> {
         let before = self.snapshot();
         let outcome = self.inner.setup.change(actor, edit).await?;
-        self.reload_limits(&before).await;
+        self.reload_limits(before.clone()).await;
         self.onboarding_elsewhere(&before);
         self.forget_learned(&before.setup, &self.snapshot().setup);
         self.forgive(&before.setup, &self.snapshot().setup);

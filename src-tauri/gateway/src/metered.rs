@@ -3,18 +3,19 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use catalog::Limits;
-use plan::{BudgetOf, Pace, Paced, Registered, Reserved, Rules, Settled, Spending, Tokens};
+use plan::{BudgetOf, Pace, Paced, Place, Registered, Reserved, Rules, Settled, Spending, Spent, Tokens};
 use store::LedgerRow;
 use tokio::time::Instant;
-use wire::{Class, Request, UpstreamError, Usage};
+use wire::{Class, UpstreamError, Usage};
 
 use crate::{
     alerts,
     gateway::Gateway,
     panel::{class_word, round},
     setup::Snapshot,
-    upstream::Head,
+    upstream::{Head, Sends},
 };
 
 /// What a call is for, as the ledger has it.
@@ -26,6 +27,9 @@ pub(crate) enum Purpose {
     Shadow,
     Picker,
     Probe,
+    /// How many tokens a question has: it takes none itself, nobody asks money for it, and providers limit it apart from
+    /// answers, so that it says nothing of those.
+    Count,
 }
 
 /// A call that is about to be sent.
@@ -35,8 +39,8 @@ pub(crate) struct Call<'a> {
     pub it: &'a Registered,
     pub purpose: Purpose,
     pub collection: &'a str,
-    /// What it asks, and the estimate of its input.
-    pub request: &'a Request,
+    /// What goes out, and the estimate of its input.
+    pub body: &'a Bytes,
     pub estimate: u64,
 }
 
@@ -48,6 +52,7 @@ pub(crate) struct Metered {
     collection: String,
     purpose: Purpose,
     reserved: Option<Reserved>,
+    sends: Sends,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
     is_told: bool,
@@ -65,15 +70,13 @@ pub(crate) struct Ended<'a> {
     pub error: Option<&'a UpstreamError>,
     pub usage: Usage,
     pub served_as: Option<&'a str>,
-    /// Times it was sent; 0 is once.
-    pub attempts: u32,
     pub first_token_s: Option<f64>,
     /// The call whose verdict is about it, and its turn.
     pub call: &'a str,
     pub turn: Option<u32>,
 }
 
-/// What an answer counts with that nobody bounds, until it has ended.
+/// What an answer counts with whose length nobody bounds, until it has ended.
 const USUAL_OUTPUT: u64 = 4_096;
 
 /// No model has rules of its own.
@@ -92,6 +95,7 @@ impl Gateway {
             collection: call.collection.to_owned(),
             purpose: call.purpose,
             reserved: None,
+            sends: Sends::default(),
             is_sent: false,
             is_told: false,
             is_over: false,
@@ -100,6 +104,7 @@ impl Gateway {
             first_token_s: None,
         };
         if !call.it.limits.is_empty() {
+            metered.sends = self.sends_within(&call);
             let now_ms = self.clock().now_ms();
             let asked = self.limits().pacing().ask(&rules(call.it), call.tokens(), now_ms);
             match asked {
@@ -120,6 +125,29 @@ impl Gateway {
         Ok(metered)
     }
 
+    /// Its rules have to have room for it once more too; with the tokens that it counts with already.
+    fn sends_within(&self, call: &Call<'_>) -> Sends {
+        let (gateway, snapshot) = (self.clone(), call.snapshot.clone());
+        let alias = call.it.model.alias.clone();
+        Sends::within(move || {
+            let Some(it) = snapshot.roster.get(&alias) else { return false };
+            let now_ms = gateway.clock().now_ms();
+            let mut pacing = gateway.limits().pacing();
+            match pacing.ask(&rules(it), Tokens::default(), now_ms) {
+                Pace::Go(reserved) => {
+                    pacing.settle(reserved, Settled::Sent { requests: 1, tokens: Some(0) });
+                    true
+                }
+                // Whoever asked it has failed, and knows what to do.
+                Pace::Wait { reserved, .. } => {
+                    pacing.settle(reserved, Settled::Nothing);
+                    false
+                }
+                Pace::No(_) => false,
+            }
+        })
+    }
+
     /// Whether an endpoint's rules have no room for even a small call.
     pub(crate) fn is_over_limit(&self, it: &Registered, now_ms: i64) -> bool {
         let least = Tokens { input: 1, output: 0 };
@@ -130,16 +158,33 @@ impl Gateway {
 impl Call<'_> {
     /// What it may take at most.
     fn tokens(&self) -> Tokens {
-        let model = &self.it.model;
-        let output = self.request.max_output.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT);
-        Tokens { input: self.estimate, output }
+        if self.purpose == Purpose::Count {
+            return Tokens::default();
+        }
+        let (model, limits) = (&self.it.model, &self.it.limits);
+        let endpoint = self.snapshot.endpoint(&model.endpoint);
+        // Whoever said it, caller or owner, it stands in what is sent. It is read where tokens are counted.
+        let counts = limits.tpm.is_some() || limits.tpd.is_some();
+        let said = endpoint.filter(|_| counts).and_then(|it| wire::budget(it.api, self.body));
+        Tokens { input: self.estimate, output: said.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT) }
     }
 }
 
 impl Metered {
-    /// The member has begun to answer: its key is good, and it is not limited.
+    /// Goes with what is sent.
+    pub(crate) fn sends(&self) -> &Sends {
+        &self.sends
+    }
+
+    /// The member has begun to answer, whatever becomes of that.
+    pub(crate) fn begins(&mut self) {
+        let begun = self.begun;
+        self.first_token_s.get_or_insert_with(|| round(begun.elapsed().as_secs_f64()));
+    }
+
+    /// Its answer counts: its key is good, and it is not limited.
     pub(crate) fn answers(&mut self) {
-        self.first_token_s = Some(round(self.begun.elapsed().as_secs_f64()));
+        self.begins();
         self.told(None, true);
     }
 
@@ -164,7 +209,7 @@ impl Metered {
     }
 
     fn told(&mut self, error: Option<&UpstreamError>, answered: bool) {
-        if std::mem::replace(&mut self.is_told, true) {
+        if std::mem::replace(&mut self.is_told, true) || self.purpose == Purpose::Count {
             return;
         }
         let Some(it) = self.snapshot.roster.get(&self.alias) else { return };
@@ -179,20 +224,48 @@ impl Metered {
 
     fn over(&mut self, ended: &Ended<'_>) -> LedgerRow {
         self.is_over = true;
-        let attempts = ended.attempts.max(1);
-        let tokens = tokens(&ended.usage);
-        if let Some(reserved) = self.reserved.take() {
-            // What was refused, or never arrived, took nothing.
-            let nothing = ended.error.is_some_and(|error| {
-                error.status.is_some()
-                    || (error.class == Class::Network && ended.first_token_s.or(self.first_token_s).is_none())
-            });
-            let tokens = tokens.or(nothing.then_some(0));
-            self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests: attempts, tokens });
+        let attempts = self.sends.times().max(1);
+        let usage = self.purpose.usage(&ended.usage);
+        let tokens = tokens(&usage);
+        let mut row = self.row(ended, &usage, attempts);
+        match self.reserved.take() {
+            Some(reserved) => {
+                let tokens = self.counted(ended, tokens);
+                // What went out again has its own place.
+                let requests = attempts - self.sends.again();
+                let settled = Settled::Sent { requests, tokens };
+                let counts = self.gateway.limits().pacing().settle(reserved, settled);
+                row.tokens_held = tokens.is_none().then_some(counts);
+            }
+            None => self.count_late(&row, tokens),
         }
-        let row = self.row(ended, attempts);
         self.spend(tokens, row.cost);
         row
+    }
+
+    /// The tokens that it counts with against its endpoint's rules; `None` where what it might have taken stays.
+    fn counted(&self, ended: &Ended<'_>, tokens: Option<u64>) -> Option<u64> {
+        let has_begun = ended.first_token_s.or(self.first_token_s).is_some();
+        match ended.error {
+            // What was refused, or never arrived, took nothing.
+            Some(error) if error.status.is_some() || (error.class == Class::Network && !has_begun) => {
+                tokens.or(Some(0))
+            }
+            // Of one that was cut off, what was told on the way is not all of it.
+            Some(_) if has_begun => None,
+            None if ended.status == "cancelled" => None,
+            _ => tokens,
+        }
+    }
+
+    /// It began before its endpoint had a rule.
+    fn count_late(&self, row: &LedgerRow, tokens: Option<u64>) {
+        let now = self.gateway.snapshot();
+        let Some(it) = now.roster.get(&row.alias).filter(|it| !it.limits.is_empty()) else { return };
+        let place = Place::Connection(it.connection.clone());
+        let spent =
+            Spent { place, at_ms: self.at_ms, requests: row.attempts.into(), tokens: tokens.unwrap_or(0) };
+        self.gateway.limits().pacing().add(&spent, self.gateway.clock().now_ms());
     }
 
     /// Counts against the budgets there are now.
@@ -206,11 +279,10 @@ impl Metered {
         }
     }
 
-    fn row(&self, ended: &Ended<'_>, attempts: u32) -> LedgerRow {
+    fn row(&self, ended: &Ended<'_>, usage: &Usage, attempts: u32) -> LedgerRow {
         let it = self.snapshot.roster.get(&self.alias);
         let price = it.and_then(|it| it.model.facts.price.as_ref());
         let of = |text: fn(&Registered) -> &String| it.map(text).cloned().unwrap_or_default();
-        let usage = &ended.usage;
         LedgerRow {
             at_ms: self.at_ms,
             alias: self.gateway.called_now(&self.alias),
@@ -232,10 +304,14 @@ impl Metered {
             cache_write: usage.cache_write,
             seconds: round(self.begun.elapsed().as_secs_f64()),
             first_token_s: ended.first_token_s.or(self.first_token_s),
-            cost: price.and_then(|price| price.cost(usage)),
+            cost: match self.purpose {
+                Purpose::Count => Some(0.0),
+                _ => price.and_then(|price| price.cost(usage)),
+            },
             caller: "local".to_owned(),
             collection: self.collection.clone(),
             practice: it.is_some_and(|it| it.practice),
+            ..LedgerRow::default()
         }
     }
 }
@@ -266,6 +342,14 @@ impl Purpose {
             Purpose::Shadow => "shadow",
             Purpose::Picker => "picker",
             Purpose::Probe => "probe",
+            Purpose::Count => "count",
+        }
+    }
+
+    fn usage(self, counted: &Usage) -> Usage {
+        match self {
+            Purpose::Count => Usage { input: Some(0), output: Some(0), ..Usage::default() },
+            _ => *counted,
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    upstream::{Outgoing, OutgoingHeaders},
+    upstream::{Outgoing, OutgoingHeaders, Sends},
     view::{CatalogSource, CatalogView, LiveEvent},
 };
 
@@ -135,7 +135,8 @@ impl Gateway {
     async fn fetched(&self, source: &Source) -> Result<Vec<u8>, String> {
         let mut headers = OutgoingHeaders::default();
         headers.set(header::ACCEPT, "application/json");
-        let outgoing = Outgoing { method: Method::GET, url: source.at(), headers, body: Bytes::new() };
+        let sends = Sends::default();
+        let outgoing = Outgoing { method: Method::GET, url: source.at(), headers, body: Bytes::new(), sends };
         let mut incoming = self.transport().send(outgoing).await.map_err(|error| error.to_string())?;
         if incoming.status != 200 {
             return Err(format!("it answers with the status {}", incoming.status));

@@ -11,7 +11,7 @@ use std::{
 
 use catalog::{Endpoint, Quota};
 use http::HeaderMap;
-use plan::{Cooldowns, Cooling, KeptCooldown, Place, Registered};
+use plan::{Cooldowns, Cooling, KeptCooldown, Place, Reach, Registered};
 use store::{CooldownRow, QuotaRow, Store, StoreError};
 
 use crate::{
@@ -40,6 +40,9 @@ struct Quotas {
 
 /// What is said in every reply is written at most this often.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// A cooldown that ends this soon, in ms, is over by the time a process that was killed is there again.
+const SHORT_MS: i64 = 3_000;
 
 const MODEL: &str = "model";
 const CONNECTION: &str = "connection";
@@ -99,35 +102,59 @@ impl Gateway {
         self.keep_told();
     }
 
+    /// A model is left alone after a rate limit, or all of its connection; for as long as was stated, if that was.
+    pub(crate) fn cools(&self, it: &Registered, reach: Reach, stated_ms: Option<i64>) {
+        let now_ms = self.clock().now_ms();
+        let mut cooldowns = self.known().cooldowns();
+        let was_ms = cooldowns.cooling(&it.model, &it.connection, now_ms).unwrap_or(now_ms);
+        let until_ms = cooldowns.limited(&it.model, &it.connection, reach, stated_ms, now_ms);
+        drop(cooldowns);
+        // One that is met again and again while it runs is hardly longer for that.
+        match until_ms.saturating_sub(was_ms) > SHORT_MS {
+            true => self.keep_cooldowns(),
+            false => self.cooldowns_changed(),
+        }
+    }
+
     /// Something cools, or does not any more.
     pub(crate) fn cooldowns_changed(&self) {
         self.told().cooldowns_changed.store(true, Ordering::Release);
         self.keep_told();
     }
 
-    /// Writes what has changed, soon; when the gateway stops, at once.
+    /// Writes what has changed: at once where nothing was written lately, else soon, and when the gateway stops.
     fn keep_told(&self) {
         if self.told().is_keeping.swap(true, Ordering::AcqRel) {
             return;
         }
         let gateway = self.clone();
         self.tasks().spawn(async move {
+            gateway.keep_changed();
             tokio::select! {
                 () = tokio::time::sleep(KEEP_EVERY) => {}
                 () = gateway.stopping().cancelled() => {}
             }
             gateway.told().is_keeping.store(false, Ordering::Release);
-            let rows = std::mem::take(
-                &mut gateway.told().quotas.lock().unwrap_or_else(PoisonError::into_inner).changed,
-            );
-            if !rows.is_empty() {
-                drop(gateway.store().keep_quotas(rows.into_values().collect()));
-            }
-            if gateway.told().cooldowns_changed.swap(false, Ordering::AcqRel) {
-                let state = gateway.known().cooldowns().state(gateway.clock().now_ms());
-                drop(gateway.store().keep_cooldowns(state.into_iter().map(to_row).collect()));
-            }
+            gateway.keep_changed();
         });
+    }
+
+    fn keep_changed(&self) {
+        let rows =
+            std::mem::take(&mut self.told().quotas.lock().unwrap_or_else(PoisonError::into_inner).changed);
+        if !rows.is_empty() {
+            drop(self.store().keep_quotas(rows.into_values().collect()));
+        }
+        if self.told().cooldowns_changed.swap(false, Ordering::AcqRel) {
+            self.keep_cooldowns();
+        }
+    }
+
+    fn keep_cooldowns(&self) {
+        // Held until it is queued: what is written last is how it stands.
+        let cooldowns = self.known().cooldowns();
+        let state = cooldowns.state(self.clock().now_ms());
+        drop(self.store().keep_cooldowns(state.into_iter().map(to_row).collect()));
     }
 
     /// How limits stand now.
@@ -210,7 +237,7 @@ impl Gateway {
         let cleared = places.iter().filter(|place| cooldowns.clear(place)).count();
         drop(cooldowns);
         if cleared > 0 {
-            self.cooldowns_changed();
+            self.keep_cooldowns();
         }
         cleared > 0
     }
