@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use catalog::Limits;
 use plan::{BudgetOf, Pace, Paced, Place, Registered, Reserved, Rules, Settled, Spending, Spent, Tokens};
-use store::LedgerRow;
+use store::{BegunCall, LedgerRow};
 use tokio::time::Instant;
 use wire::{Class, UpstreamError, Usage};
 
@@ -52,6 +52,8 @@ pub(crate) struct Metered {
     collection: String,
     purpose: Purpose,
     reserved: Option<Reserved>,
+    /// The tokens that it counts with, until they are known.
+    held: Option<u64>,
     sends: Sends,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
@@ -60,6 +62,8 @@ pub(crate) struct Metered {
     at_ms: i64,
     begun: Instant,
     first_token_s: Option<f64>,
+    /// Where it is known of if the process is killed; a turn's calls are, with their turn.
+    place: Option<BegunCall>,
 }
 
 /// How a call ended.
@@ -95,6 +99,7 @@ impl Gateway {
             collection: call.collection.to_owned(),
             purpose: call.purpose,
             reserved: None,
+            held: None,
             sends: Sends::default(),
             is_sent: false,
             is_told: false,
@@ -102,11 +107,17 @@ impl Gateway {
             at_ms: 0,
             begun: Instant::now(),
             first_token_s: None,
+            place: None,
         };
         if !call.it.limits.is_empty() {
             metered.sends = self.sends_within(&call);
             let now_ms = self.clock().now_ms();
-            let asked = self.limits().pacing().ask(&rules(call.it), call.tokens(), now_ms);
+            let mut pacing = self.limits().pacing();
+            let asked = pacing.ask(&rules(call.it), call.tokens(), now_ms);
+            if let Pace::Go(reserved) | Pace::Wait { reserved, .. } = &asked {
+                metered.held = Some(pacing.held(reserved));
+            }
+            drop(pacing);
             match asked {
                 Pace::Go(reserved) => metered.reserved = Some(reserved),
                 Pace::Wait { ms, reserved } => {
@@ -122,6 +133,9 @@ impl Gateway {
         }
         metered.at_ms = self.clock().now_ms();
         metered.is_sent = true;
+        if call.purpose != Purpose::Route {
+            metered.place = Some(self.store().call_begun(&metered.cut_off()));
+        }
         Ok(metered)
     }
 
@@ -208,6 +222,13 @@ impl Metered {
         self.over(ended)
     }
 
+    /// Its row, if nothing more is heard of it.
+    pub(crate) fn cut_off(&self) -> LedgerRow {
+        let usage = self.purpose.usage(&Usage::default());
+        let row = self.row(&Ended { status: "cancelled", ..Ended::default() }, &usage, 1);
+        LedgerRow { tokens_held: self.held, ..row }
+    }
+
     fn told(&mut self, error: Option<&UpstreamError>, answered: bool) {
         if std::mem::replace(&mut self.is_told, true) || self.purpose == Purpose::Count {
             return;
@@ -233,9 +254,8 @@ impl Metered {
                 let tokens = self.counted(ended, tokens);
                 // What went out again has its own place.
                 let requests = attempts - self.sends.again();
-                let settled = Settled::Sent { requests, tokens };
-                let counts = self.gateway.limits().pacing().settle(reserved, settled);
-                row.tokens_held = tokens.is_none().then_some(counts);
+                self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
+                row.tokens_held = self.held.filter(|_| tokens.is_none());
             }
             None => self.count_late(&row, tokens),
         }

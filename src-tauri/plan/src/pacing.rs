@@ -154,9 +154,9 @@ impl Pacing {
         self.wait(rules, tokens, self.clock.read(now_ms)).err().map(|paced| self.told(paced, now_ms))
     }
 
-    /// A call has ended, or was never sent: it counts with what it was. Gives the tokens of that.
-    pub fn settle(&mut self, reserved: Reserved, settled: Settled) -> u64 {
-        let Some(sent) = self.under_way.remove(&reserved.0) else { return 0 };
+    /// A call has ended, or was never sent: it counts with what it was.
+    pub fn settle(&mut self, reserved: Reserved, settled: Settled) {
+        let Some(sent) = self.under_way.remove(&reserved.0) else { return };
         let was = Counts { requests: 1, tokens: sent.tokens };
         let is = match settled {
             Settled::Sent { requests, tokens } => {
@@ -167,7 +167,11 @@ impl Pacing {
         for at in sent.at.into_iter().flatten() {
             self.traffic[at].each().for_each(|window| window.correct(sent.at_ms, was, is));
         }
-        is.tokens
+    }
+
+    /// The tokens that a call counts with until it has ended.
+    pub fn held(&self, reserved: &Reserved) -> u64 {
+        self.under_way.get(&reserved.0).map_or(0, |sent| sent.tokens)
     }
 
     /// What the ledger holds of some places, oldest first, in place of all that was known of them but what is under way:

@@ -136,10 +136,10 @@ fn read(file: &File) -> io::Result<Vec<TurnRow>> {
 }
 
 /// Gives the database the turns that it does not have.
-pub(crate) fn take_in(connection: &mut Connection, rows: &[TurnRow]) -> Result<(), Fault> {
-    if rows.is_empty() {
-        return Ok(());
-    }
+pub(crate) fn take_in<'r>(
+    connection: &mut Connection,
+    rows: impl IntoIterator<Item = &'r TurnRow>,
+) -> Result<(), Fault> {
     let transaction = connection.transaction()?;
     for row in rows {
         if !turns::is_known(&transaction, &row.conversation.id, row.n)? {

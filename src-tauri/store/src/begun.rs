@@ -1,8 +1,10 @@
-//! Turns that are on their way: one place in a file for each, where what is known of it stands as it would be recorded
-//! if the process ended now. Nothing is written when a turn ends: its place is another's next, and the next start
-//! passes over whatever the records have by then. So the file is as large as the most turns there were at once.
+//! What is on its way: one place in a file for each turn, and for each call to a provider that belongs to none, where
+//! what is known of it stands as it would be recorded if the process ended now. Nothing is written when it ends: its
+//! place is another's later, and the next start passes over whatever the records have by then. So the file is as large
+//! as the most there was at once.
 
 use std::{
+    collections::{HashMap, VecDeque, hash_map::Entry},
     fs::File,
     io,
     path::{Path, PathBuf},
@@ -10,11 +12,13 @@ use std::{
 };
 
 use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    StoreError, TurnRow,
-    ahead::take_in,
+    LedgerRow, StoreError, TurnRow, ahead,
+    error::Fault,
     files::{self, BEGUN},
+    tables::ledger,
 };
 
 /// Bytes of a place. What tells too much for it goes without what explains it.
@@ -28,44 +32,66 @@ pub(crate) struct Begun {
 
 #[derive(Default)]
 struct Places {
-    free: Vec<u64>,
+    /// The one that is free for longest is taken first: what ended in it is in the database by then.
+    free: VecDeque<u64>,
     made: u64,
 }
 
 /// A turn's place, for as long as it is on its way. It is dropped after its end was handed to the store.
 #[derive(Debug)]
-pub struct BegunTurn {
+pub struct BegunTurn(Place);
+
+/// The place of a call of its own, as a turn's.
+#[derive(Debug)]
+pub struct BegunCall(#[expect(dead_code, reason = "it is held")] Place);
+
+#[derive(Debug)]
+struct Place {
     begun: Arc<Begun>,
-    place: u64,
+    at: u64,
+}
+
+/// What stands in a place.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Noted<Turn, Call> {
+    Turn(Turn),
+    Call(Call),
 }
 
 impl BegunTurn {
     /// Notes what is to be recorded of the turn if the process ends now; texts are not. In place of what was noted
     /// before. Where it cannot be, the log says so: the turn goes on.
     pub fn note(&self, row: &TurnRow) {
-        let noted = line(row).and_then(|line| write_at(&self.begun.file, &line, self.place * PLACE as u64));
-        if let Err(error) = noted {
-            tracing::warn!(%error, "a turn that has begun could not be noted");
+        self.0.write(turn_line(row));
+    }
+}
+
+impl Place {
+    fn write(&self, line: io::Result<Vec<u8>>) {
+        let written = line.and_then(|line| write_at(&self.begun.file, &line, self.at * PLACE as u64));
+        if let Err(error) = written {
+            tracing::warn!(%error, "what has begun could not be noted");
         }
     }
 }
 
-impl Drop for BegunTurn {
+impl Drop for Place {
     fn drop(&mut self) {
-        self.begun.lock().free.push(self.place);
+        self.begun.lock().free.push_back(self.at);
     }
 }
 
 impl Begun {
-    /// Opens the folder's places, and records the turns that a process left in them when it ended. Those that were
-    /// written ahead are to be in the database by now.
+    /// Opens the folder's places, and records what a process left in them when it ended. Turns that were written ahead
+    /// are to be in the database by now.
     pub(crate) fn open(folder: &Path, connection: &mut Connection, ahead: bool) -> io::Result<Begun> {
         let path = folder.join(BEGUN);
         let file = files::touch_private_file(&path)?;
-        let rows = read(&file)?;
+        let noted = read(&file)?;
         let taken = match ahead {
             true => Err("turns that had ended are not in the records yet".to_owned()),
-            false => take_in(connection, &rows).map_err(|fault| StoreError::from(fault).to_string()),
+            false => take_in(connection, &noted).map_err(|fault| StoreError::from(fault).to_string()),
         };
         let mut places = Places::default();
         match taken {
@@ -73,28 +99,34 @@ impl Begun {
             // They keep their places for the next start.
             Err(why) => {
                 places.made = file.metadata()?.len().div_ceil(PLACE as u64);
-                if !rows.is_empty() {
-                    tracing::error!(
-                        why,
-                        turns = rows.len(),
-                        "turns that were cut off wait for the next start"
-                    );
+                if !noted.is_empty() {
+                    tracing::error!(why, noted = noted.len(), "what was cut off waits for the next start");
                 }
             }
         }
         Ok(Begun { path, file, places: Mutex::new(places) })
     }
 
-    pub(crate) fn begin(self: &Arc<Begun>) -> BegunTurn {
+    pub(crate) fn turn(self: &Arc<Begun>) -> BegunTurn {
+        BegunTurn(self.place())
+    }
+
+    pub(crate) fn call(self: &Arc<Begun>, row: &LedgerRow) -> BegunCall {
+        let place = self.place();
+        place.write(line(&Noted::<(), _>::Call(row)));
+        BegunCall(place)
+    }
+
+    fn place(self: &Arc<Begun>) -> Place {
         let mut places = self.lock();
-        let place = places.free.pop().unwrap_or_else(|| {
+        let at = places.free.pop_front().unwrap_or_else(|| {
             places.made += 1;
             places.made - 1
         });
-        BegunTurn { begun: self.clone(), place }
+        Place { begun: self.clone(), at }
     }
 
-    /// The database is closed: when no turn is on its way the file goes.
+    /// The database is closed: when nothing is on its way the file goes.
     pub(crate) fn close(&self) {
         let places = self.lock();
         if places.free.len() as u64 == places.made {
@@ -113,10 +145,8 @@ impl std::fmt::Debug for Begun {
     }
 }
 
-/// A row as it stands in its place: JSON, and the end of its line.
-fn line(row: &TurnRow) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(row)?;
-    if line.len() >= PLACE {
+fn turn_line(row: &TurnRow) -> io::Result<Vec<u8>> {
+    line(&Noted::<_, ()>::Turn(row)).or_else(|_| {
         let nothing = || "[]".to_owned();
         let bare = TurnRow {
             why_json: "{}".to_owned(),
@@ -125,8 +155,13 @@ fn line(row: &TurnRow) -> io::Result<Vec<u8>> {
             failed_over_json: nothing(),
             ..row.clone()
         };
-        line = serde_json::to_vec(&bare)?;
-    }
+        line(&Noted::<_, ()>::Turn(&bare))
+    })
+}
+
+/// As it stands in its place: JSON, and the end of its line.
+fn line(noted: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(noted)?;
     line.push(b'\n');
     if line.len() > PLACE {
         return Err(io::Error::other("it tells too much"));
@@ -150,7 +185,7 @@ fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
 }
 
 /// What stands in the places. Behind a line's end is what is left of a longer one.
-fn read(mut file: &File) -> io::Result<Vec<TurnRow>> {
+fn read(mut file: &File) -> io::Result<Vec<Noted<TurnRow, LedgerRow>>> {
     let mut all = Vec::new();
     io::Read::read_to_end(&mut file, &mut all)?;
     let lines = all.chunks(PLACE).filter_map(|place| place.split(|byte| *byte == b'\n').next());
@@ -159,9 +194,37 @@ fn read(mut file: &File) -> io::Result<Vec<TurnRow>> {
     Ok(lines
         .filter_map(|line| {
             let row = serde_json::from_slice(line);
-            row.inspect_err(|error| tracing::warn!(%error, "a turn that had begun could not be read")).ok()
+            row.inspect_err(|error| tracing::warn!(%error, "what had begun could not be read")).ok()
         })
         .collect())
+}
+
+/// Gives the database what it does not have.
+fn take_in(connection: &mut Connection, noted: &[Noted<TurnRow, LedgerRow>]) -> Result<(), Fault> {
+    let (mut turns, mut calls) = (Vec::new(), Vec::new());
+    for noted in noted {
+        match noted {
+            Noted::Turn(row) => turns.push(row),
+            Noted::Call(row) => calls.push(row),
+        }
+    }
+    ahead::take_in(connection, turns)?;
+    let transaction = connection.transaction()?;
+    // Of calls that are alike, as many as the ledger has have ended.
+    let mut ended: HashMap<_, u64> = HashMap::new();
+    for row in calls {
+        let known =
+            match ended.entry((row.at_ms, &row.connection, &row.served, &row.purpose, &row.collection)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(ledger::alike(&transaction, row)?),
+            };
+        match known.checked_sub(1) {
+            Some(others) => *known = others,
+            None => ledger::insert(&transaction, row)?,
+        }
+    }
+    transaction.commit()?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -191,14 +254,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
         let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
-        let (ended, first, silent) = (begun.begin(), begun.begin(), begun.begin());
+        let (ended, first, silent) = (begun.turn(), begun.turn(), begun.turn());
         ended.note(&row(1));
         turns::end(&connection, &TurnRow { alias: "alpha".to_owned(), ..row(1) }).unwrap();
         first.note(&TurnRow { alias: "a longer name than that".to_owned(), ..row(2) });
         first.note(&TurnRow { alias: "beta".to_owned(), ..row(2) });
         drop(ended);
         // Whoever begins now takes the place of the one that ended.
-        let third = begun.begin();
+        let third = begun.turn();
         third.note(&row(3));
         assert_eq!(std::fs::metadata(folder.path().join(BEGUN)).unwrap().len() / PLACE as u64, 1);
         std::mem::forget((first, silent, third));
@@ -218,7 +281,7 @@ mod tests {
     fn a_place_that_was_torn_costs_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
-        let turns_begun: Vec<BegunTurn> = (0..3).map(|_| begun.begin()).collect();
+        let turns_begun: Vec<BegunTurn> = (0..3).map(|_| begun.turn()).collect();
         turns_begun[0].note(&row(1));
         turns_begun[2].note(&row(3));
         write_at(&begun.file, b"{\"n\":2", PLACE as u64).unwrap();
@@ -229,20 +292,67 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_their_own_are_in_the_ledger_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = database();
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let row = |at_ms, purpose: &str, status: &str| LedgerRow {
+            at_ms,
+            purpose: purpose.to_owned(),
+            connection: "local".to_owned(),
+            served: "m".to_owned(),
+            status: status.to_owned(),
+            ..LedgerRow::default()
+        };
+        // Two at the same instant, of which one has ended; one that has ended and was renamed since; one that has not.
+        let noted =
+            [row(7, "panel", "cancelled"), row(7, "panel", "cancelled"), row(8, "probe", "cancelled")];
+        let places: Vec<BegunCall> = noted.iter().map(|row| begun.call(row)).collect();
+        let last = begun.call(&row(9, "merge", "cancelled"));
+        ledger::insert(&connection, &row(7, "panel", "ok")).unwrap();
+        ledger::insert(&connection, &LedgerRow { alias: "new".to_owned(), ..row(8, "probe", "ok") }).unwrap();
+        drop(places);
+        std::mem::forget(last);
+
+        let kept = |connection: &Connection| {
+            let mut statement =
+                connection.prepare("SELECT at_ms, status FROM ledger ORDER BY at_ms, status").unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(Result::unwrap).collect::<Vec<(i64, String)>>()
+        };
+        let wanted = [(7, "cancelled"), (7, "ok"), (8, "ok"), (9, "cancelled")];
+        let wanted = wanted.map(|(at_ms, status)| (at_ms, status.to_owned()));
+        for _ in 0..2 {
+            Begun::open(folder.path(), &mut connection, false).unwrap();
+            assert_eq!(kept(&connection), wanted);
+        }
+    }
+
+    #[test]
+    fn the_place_that_is_free_for_longest_is_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
+        let [first, second] = [begun.turn(), begun.turn()];
+        drop(first);
+        drop(second);
+        assert_eq!([begun.turn(), begun.turn()].map(|turn| turn.0.at), [0, 1]);
+    }
+
+    #[test]
     fn what_explains_too_much_goes_without_it() {
         let long = "x".repeat(PLACE);
-        let told: TurnRow =
-            serde_json::from_slice(&line(&TurnRow { why_json: long.clone(), ..row(1) }).unwrap()).unwrap();
+        let line = turn_line(&TurnRow { why_json: long.clone(), ..row(1) }).unwrap();
+        let told: Noted<TurnRow, LedgerRow> = serde_json::from_slice(&line).unwrap();
         assert_eq!(
             told,
-            TurnRow {
+            Noted::Turn(TurnRow {
                 why_json: "{}".into(),
                 skipped_json: "[]".into(),
                 lossy_json: "[]".into(),
                 failed_over_json: "[]".into(),
                 ..row(1)
-            }
+            })
         );
-        assert!(line(&TurnRow { alias: long, ..row(1) }).is_err());
+        assert!(turn_line(&TurnRow { alias: long, ..row(1) }).is_err());
     }
 }

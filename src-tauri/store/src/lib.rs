@@ -33,7 +33,7 @@ mod writer;
 pub use crate::{
     ack::Ack,
     backup::restore,
-    begun::BegunTurn,
+    begun::{BegunCall, BegunTurn},
     error::StoreError,
     migrate::SCHEMA_VERSION,
     open::{MovedAside, Now, OpenOptions},

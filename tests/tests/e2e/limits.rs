@@ -1,11 +1,12 @@
 //! Limits of endpoints, what is spent, and budgets: providers.md §5 and §6.
 
 use bench_tests::{
-    Gateway, Lab, Scenario, Upstream, eventually,
+    Gate, Gateway, Lab, Scenario, Upstream, eventually,
     scenario::{KEY, question, served},
     upstream::{Reply, TOKENS_IN, answers, rate_limited},
 };
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{
     apis::apis,
@@ -147,6 +148,33 @@ async fn what_was_sent_is_known_after_a_restart_and_when_a_rule_is_new() {
     lab.gateway.home.bench(&set).await.exits(0);
     assert_eq!(lab.http().chat(&question("a rule that is new")).await.status, 429);
     assert_eq!(asked(&lab, "alpha"), 3);
+}
+
+#[tokio::test]
+async fn calls_that_a_kill_cut_off_count_and_stand_in_the_ledger() {
+    let gate = Gate::shut();
+    let lab = two(json!({"rpm": 3}), 0, &["alpha"]).await;
+    lab.upstream.model(&served("alpha"), answers("Answer of alpha.").held(&gate));
+    let mut asking = JoinSet::new();
+    for body in [question("one"), question("two"), turn("three")] {
+        let http = lab.http().clone();
+        asking.spawn(async move { http.try_chat(&body).await });
+    }
+    lab.upstream.arrived(&served("alpha"), 3).await;
+    let home = lab.gateway.kill().await;
+    gate.open();
+
+    let gateway = home.serve().await;
+    for _ in 0..2 {
+        assert_eq!(calls(&gateway, "purpose").await, json!({"panel": 2, "route": 1}));
+        let refused = gateway.http.chat(&question("four")).await;
+        assert_eq!(refused.status, 429, "{}", refused.text());
+    }
+    // Once is enough.
+    let gateway = gateway.kill().await.serve().await;
+    assert_eq!(calls(&gateway, "purpose").await, json!({"panel": 2, "route": 1}));
+    let limits = gateway.command("limits", &json!({})).await;
+    assert_eq!(limits["connections"][0]["rules"][0]["used"], 3, "{limits}");
 }
 
 /// Calls by what `spend` is summed by.

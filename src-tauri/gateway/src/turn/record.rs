@@ -196,7 +196,8 @@ impl Record {
         open.noted = Some(open.view.call.clone());
         let seconds = round(open.begun.elapsed().as_secs_f64());
         let status = status_word(TurnStatus::Cancelled).to_owned();
-        let row = TurnRow { status, seconds, error: Some(CUT_OFF.to_owned()), ..open.row(None) };
+        let spent = open.spent.iter().cloned().chain(open.cut_off()).collect();
+        let row = TurnRow { status, seconds, error: Some(CUT_OFF.to_owned()), spent, ..open.row(None) };
         open.begun_turn.note(&row);
     }
 
@@ -322,6 +323,12 @@ impl Open {
             turn: Some(view.turn),
             ..Ended::default()
         }));
+    }
+
+    /// The row of the call that is under way, if the process ends now.
+    fn cut_off(&self) -> Option<LedgerRow> {
+        let cut_off = self.metered.as_ref()?.cut_off();
+        Some(LedgerRow { call: self.view.call.clone(), turn: Some(self.view.turn), ..cut_off })
     }
 
     fn watched(&mut self, watch: &mut Watch) {

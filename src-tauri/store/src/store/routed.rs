@@ -1,7 +1,8 @@
 //! The verbs of route mode: conversations, their turns, and shadows.
 
 use crate::{
-    Ack, BegunTurn, CallRow, OpenConversation, Store, StoreError, StoredConversation, TurnRow,
+    Ack, BegunCall, BegunTurn, CallRow, LedgerRow, OpenConversation, Store, StoreError, StoredConversation,
+    TurnRow,
     job::Waits,
     tables::{calls, conversations, turns},
 };
@@ -10,7 +11,13 @@ impl Store {
     /// A turn begins. What is noted of it is recorded at the next start, if the process ends before
     /// [`Store::turn_ended`]. No note is waited for, and no database is read.
     pub fn turn_begun(&self) -> BegunTurn {
-        self.0.begun.begin()
+        self.0.begun.turn()
+    }
+
+    /// A call to a provider begins that is part of no turn. `row` is what the ledger gets at the next start, if the
+    /// process ends before a row of the same instant, connection, model, purpose and collection is written.
+    pub fn call_begun(&self, row: &LedgerRow) -> BegunCall {
+        self.0.begun.call(row)
     }
 
     /// A turn ended: it is written down, its conversation brought up to date, and where a model answered, counted

@@ -254,6 +254,16 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
     Ok(())
 }
 
+/// How many rows of a call's instant are as it is, but for how it ended.
+pub(crate) fn alike(connection: &Connection, row: &LedgerRow) -> Result<u64, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM ledger
+         WHERE at_ms = ?1 AND connection = ?2 AND served = ?3 AND purpose = ?4 AND collection = ?5",
+    )?;
+    let is = params![row.at_ms, row.connection, row.served, row.purpose, row.collection];
+    Ok(statement.query_row(is, |row| row.get(0).map(from_db))?)
+}
+
 /// The newest rows, newest first; with `before`, those older than that one.
 pub(crate) fn newest(
     connection: &Connection,
