@@ -221,6 +221,7 @@ impl Gateway {
         self.reload_limits(before.clone()).await;
         self.onboarding_elsewhere(&before);
         self.forget_learned(&before.setup, &self.snapshot().setup);
+        self.forget_rates(&before.setup, &self.snapshot().setup);
         self.forgive(&before.setup, &self.snapshot().setup);
         self.tell_paid();
         self.reload_keys().await;

@@ -1,18 +1,22 @@
 //! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections have spent,
 //! by their budgets.
 
+pub(crate) mod stated;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plan::{BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
 use store::{DaySpend, SentRow, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
+use self::stated::Stated;
 use crate::{clock::rfc3339, gateway::Gateway, setup::Snapshot, view::BudgetView};
 
 #[derive(Default)]
 pub(crate) struct Limits {
     pacing: Mutex<Pacing>,
     budgets: Mutex<Budgets>,
+    pub stated: Stated,
 }
 
 /// The longest window of a rule: a month of 30 days.
@@ -21,7 +25,8 @@ const MONTH_MS: i64 = 30 * DAY_MS;
 impl Limits {
     /// From the ledger, where a rule or a budget wants to know. Blocks.
     pub(crate) fn load(store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<Limits, StoreError> {
-        let limits = Limits::default();
+        let limits = Limits { stated: Stated::load(store)?, ..Limits::default() };
+        limits.stated.count(store, &limits.pacing, now_ms)?;
         limits.load_pacing(store, snapshot, None, now_ms)?;
         limits.reload_budgets(store, snapshot, now_ms)?;
         Ok(limits)

@@ -83,9 +83,6 @@ pub(crate) struct Ended<'a> {
 /// What an answer counts with whose length nobody bounds, until it has ended.
 const USUAL_OUTPUT: u64 = 4_096;
 
-/// No model has rules of its own.
-static NO_LIMITS: Limits = Limits { rpm: None, rpd: None, tpm: None, tpd: None, rpmo: None };
-
 impl Gateway {
     /// Takes a place for a call by its endpoint's rules, waiting at most 2 s for it.
     ///
@@ -109,15 +106,22 @@ impl Gateway {
             first_token_s: None,
             place: None,
         };
-        if !call.it.limits.is_empty() {
+        let now_ms = self.clock().now_ms();
+        let stated = match call.purpose {
+            Purpose::Count => Limits::default(),
+            _ => self.stated(call.it, now_ms),
+        };
+        let rules = rules(call.it, &stated);
+        if !rules.is_empty() {
             metered.sends = self.sends_within(&call);
-            let now_ms = self.clock().now_ms();
-            let mut pacing = self.limits().pacing();
-            let asked = pacing.ask(&rules(call.it), call.tokens(), now_ms);
-            if let Pace::Go(reserved) | Pace::Wait { reserved, .. } = &asked {
-                metered.held = Some(pacing.held(reserved));
-            }
-            drop(pacing);
+            let asked = {
+                let mut pacing = self.limits().pacing();
+                let asked = pacing.ask(&rules, call.tokens(&stated), now_ms);
+                if let Pace::Go(reserved) | Pace::Wait { reserved, .. } = &asked {
+                    metered.held = Some(pacing.held(reserved));
+                }
+                asked
+            };
             match asked {
                 Pace::Go(reserved) => metered.reserved = Some(reserved),
                 Pace::Wait { ms, reserved } => {
@@ -146,8 +150,9 @@ impl Gateway {
         Sends::within(move || {
             let Some(it) = snapshot.roster.get(&alias) else { return false };
             let now_ms = gateway.clock().now_ms();
+            let stated = gateway.stated(it, now_ms);
             let mut pacing = gateway.limits().pacing();
-            match pacing.ask(&rules(it), Tokens::default(), now_ms) {
+            match pacing.ask(&rules(it, &stated), Tokens::default(), now_ms) {
                 Pace::Go(reserved) => {
                     pacing.settle(reserved, Settled::Sent { requests: 1, tokens: Some(0) });
                     true
@@ -165,17 +170,24 @@ impl Gateway {
     /// Whether an endpoint's rules have no room for even a small call.
     pub(crate) fn is_over_limit(&self, it: &Registered, now_ms: i64) -> bool {
         let least = Tokens { input: 1, output: 0 };
-        !it.limits.is_empty() && self.limits().pacing().look(&rules(it), least, now_ms).is_some()
+        let stated = self.stated(it, now_ms);
+        let rules = rules(it, &stated);
+        !rules.is_empty() && self.limits().pacing().look(&rules, least, now_ms).is_some()
+    }
+
+    /// What its provider has stated of a model, and its owner has not set.
+    fn stated(&self, it: &Registered, now_ms: i64) -> Limits {
+        self.limits().stated.of(it, now_ms).map(|(limits, _)| limits).unwrap_or_default()
     }
 }
 
 impl Call<'_> {
     /// What it may take at most.
-    fn tokens(&self) -> Tokens {
+    fn tokens(&self, stated: &Limits) -> Tokens {
         if self.purpose == Purpose::Count {
             return Tokens::default();
         }
-        let (model, limits) = (&self.it.model, &self.it.limits);
+        let (model, limits) = (&self.it.model, self.it.limits.over(stated));
         let endpoint = self.snapshot.endpoint(&model.endpoint);
         // Whoever said it, caller or owner, it stands in what is sent. It is read where tokens are counted.
         let counts = limits.tpm.is_some() || limits.tpd.is_some();
@@ -208,7 +220,7 @@ impl Metered {
         let Some(endpoint) = self.snapshot.endpoint(&it.model.endpoint) else { return };
         self.gateway.note_headers(endpoint, it, &head.headers);
         if head.status == 429 {
-            self.gateway.note_body(endpoint, it, head.status, &head.refusal);
+            self.gateway.note_refusal(endpoint, it, (head.status, &head.headers, &head.refusal));
         }
     }
 
@@ -374,11 +386,9 @@ impl Purpose {
     }
 }
 
-fn rules(it: &Registered) -> Rules<'_> {
-    Rules {
-        connection: (&it.connection, &it.limits),
-        model: (&it.model.endpoint, &it.model.served, &NO_LIMITS),
-    }
+/// The owner's, of all that shares a rate limit, and beside them what was stated of the model.
+fn rules<'a>(it: &'a Registered, stated: &'a Limits) -> Rules<'a> {
+    Rules { connection: (&it.connection, &it.limits), model: (&it.model.endpoint, &it.model.served, stated) }
 }
 
 /// In and out, cache included; `None` where nobody counted.
@@ -392,17 +402,21 @@ fn tokens(usage: &Usage) -> Option<u64> {
 /// As the failure of a seat or a turn: one that waiting mends, or a size that nothing does.
 fn in_the_way(paced: &Paced, now_ms: i64) -> UpstreamError {
     let rule = &paced.rule;
+    let whose = match &rule.place {
+        Place::Connection(_) => "our own",
+        Place::Model { .. } => "the provider's stated",
+    };
     match paced.until_ms {
         Some(until_ms) => UpstreamError {
             class: Class::Capacity,
             status: Some(429),
-            message: format!("not sent: our own limit of {rule} is reached"),
+            message: format!("not sent: {whose} limit of {rule} is reached"),
             retry_after: Some(Duration::from_millis(u64::try_from(until_ms - now_ms).unwrap_or(0))),
         },
         None => UpstreamError {
             class: Class::TooLarge,
             status: Some(413),
-            message: format!("not sent: it is larger than our own limit of {rule}"),
+            message: format!("not sent: it is larger than {whose} limit of {rule}"),
             retry_after: None,
         },
     }

@@ -17,7 +17,7 @@ use store::{CooldownRow, QuotaRow, Store, StoreError};
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    view::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView},
+    view::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, StatedView},
 };
 
 /// Connection, served name, metric, window.
@@ -73,10 +73,18 @@ impl Gateway {
         self.note_quotas(it, &catalog::quotas(endpoint, text, now_ms), now_ms);
     }
 
-    /// What a refusal's body says of them.
-    pub(crate) fn note_body(&self, endpoint: &Endpoint, it: &Registered, status: u16, body: &[u8]) {
+    /// What a call that was refused for its rate says of them beside, in its body; and of what was met.
+    pub(crate) fn note_refusal(
+        &self,
+        endpoint: &Endpoint,
+        it: &Registered,
+        (status, headers, body): (u16, &HeaderMap, &[u8]),
+    ) {
         let now_ms = self.clock().now_ms();
-        self.note_quotas(it, &catalog::quotas_in_body(endpoint, status, body, now_ms), now_ms);
+        let text = |name: &str| headers.get(name)?.to_str().ok();
+        let named = catalog::quotas_in_body(endpoint, status, body, now_ms);
+        self.learn_rate(it, &named, &catalog::quotas(endpoint, text, now_ms));
+        self.note_quotas(it, &named, now_ms);
     }
 
     fn note_quotas(&self, it: &Registered, quotas: &[Quota], now_ms: i64) {
@@ -178,8 +186,28 @@ impl Gateway {
                         used: used.used,
                     })
                     .collect(),
-                quota: Vec::new(),
+                ..ConnectionLimits::default()
             });
+        }
+        for it in snapshot.roster.iter() {
+            let Some((limits, until_ms)) = self.limits().stated.of(it, now_ms) else { continue };
+            let of = connections.entry(it.connection.clone()).or_insert_with(|| ConnectionLimits {
+                connection: it.connection.clone(),
+                endpoint: it.model.endpoint.clone(),
+                ..ConnectionLimits::default()
+            });
+            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+            let place = Place::Model { endpoint, served };
+            of.stated.extend(self.limits().pacing().used(&place, &limits, now_ms).into_iter().map(|used| {
+                StatedView {
+                    model: it.model.served.clone(),
+                    axis: used.axis.name().to_owned(),
+                    window_s: used.axis.window_ms() / 1000,
+                    limit: used.limit,
+                    used: used.used,
+                    until: rfc3339(until_ms),
+                }
+            }));
         }
         for row in self.told().known() {
             let of = connections.entry(row.connection.clone()).or_insert_with(|| ConnectionLimits {
@@ -221,14 +249,16 @@ impl Gateway {
         LimitsView { connections: connections.into_values().collect(), cooling, budgets: self.budgets_view() }
     }
 
-    /// Ends the cooldown of a model, by its alias, and of its connection; or of a connection, by its name. Says whether
-    /// there was one.
+    /// Ends the cooldown of a model, by its alias, and of its connection, and forgets what limits its provider stated; or
+    /// ends that of a connection, by its name. Says whether there was one.
     pub fn clear_cooldown(&self, name: &str) -> bool {
         let snapshot = self.snapshot();
         let mut places = vec![Place::Connection(name.to_owned())];
+        let mut had_rate = false;
         if let Some(it) = snapshot.roster.get(name) {
             let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
             places.extend([Place::Model { endpoint, served }, Place::Connection(it.connection.clone())]);
+            had_rate = self.forget_rate(it);
         } else if let Some((endpoint, served)) = name.split_once('/') {
             places.push(Place::Model { endpoint: endpoint.to_owned(), served: served.to_owned() });
         }
@@ -239,7 +269,7 @@ impl Gateway {
         if cleared > 0 {
             self.keep_cooldowns();
         }
-        cleared > 0
+        cleared > 0 || had_rate
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bench_tests::{
-    Gate, Gateway, Lab, Reply, Scenario, Upstream,
+    Gate, Gateway, Lab, Reply, Scenario, Upstream, eventually,
     scenario::{KEY, question, served},
-    upstream::{Api, Received, Script, answers, cut_mid_chunk, rate_limited, without_head},
+    upstream::{Api, Received, Script, answers, cut_mid_chunk, fails, rate_limited, without_head},
 };
 use serde_json::{Value, json};
 
@@ -230,4 +230,85 @@ async fn a_cooldown_outlives_a_kill_right_after_it_was_met() {
     let gateway = lab.gateway.kill().await.serve().await;
     let limits = gateway.command("limits", &json!({})).await;
     assert_eq!(limits["cooling"][0]["name"], "alpha", "{limits}");
+}
+
+/// Refuses the first call with these words, and answers those that come after.
+fn refuses_once(words: &'static str) -> Script {
+    let times = AtomicUsize::new(0);
+    Script::by(move |_| match times.fetch_add(1, Ordering::Relaxed) {
+        0 => fails(429, "rate_limit_exceeded", words).header("retry-after", "1"),
+        _ => answers("Answer of alpha."),
+    })
+}
+
+/// What the provider has stated, as it is shown.
+async fn stated(gateway: &Gateway) -> Value {
+    let limits = gateway.command("limits", &json!({})).await;
+    let mut stated = limits["connections"][0]["stated"].clone();
+    for it in stated.as_array_mut().into_iter().flatten() {
+        assert!(it.as_object_mut().and_then(|it| it.remove("until")).is_some_and(|until| until.is_string()));
+    }
+    stated
+}
+
+#[tokio::test]
+async fn a_limit_that_a_refusal_states_is_kept_to() {
+    let words = "Rate limit reached for alpha on requests per day (RPD): Limit 2, Used 2. Try again in 1s.";
+    let lab = limited(json!({}), refuses_once(words)).await;
+    assert_eq!(lab.http().chat(&question("one")).await.status, 429);
+    let of = |used| json!([{"model": served("alpha"), "axis": "rpd", "window_s": 86_400, "limit": 2, "used": used}]);
+    // What was sent before it was stated counts too.
+    eventually("the refused call", || async { (stated(&lab.gateway).await == of(1)).then_some(()) }).await;
+    let told = lab.gateway.home.bench(&["limits"]).await.exits(0).stdout;
+    assert!(told.contains("stated by the provider"), "{told}");
+    eventually("the end of the wait", || async {
+        let limits = lab.gateway.command("limits", &json!({})).await;
+        (limits["cooling"] == json!([])).then_some(())
+    })
+    .await;
+    assert_eq!(lab.http().chat(&question("two")).await.status, 200);
+    for body in [question("three"), turn("three")] {
+        let refused = lab.http().chat(&body).await;
+        assert_eq!(refused.status, 429);
+        let rule =
+            format!("the provider's stated limit of 2 requests a day for {} on tight", served("alpha"));
+        assert!(refused.text().contains(&rule), "{}", refused.text());
+    }
+    assert_eq!(lab.upstream.asked(&served("alpha")).len(), 2);
+
+    let lab = started_again(lab).await;
+    assert_eq!(stated(&lab.gateway).await, of(2));
+    // The owner's own rule stands over it.
+    let bench = async |words: &[&str]| lab.gateway.home.bench(words).await.exits(0);
+    bench(&["endpoint", "set", "tight", "--limit", "rpd=3"]).await;
+    assert_eq!(stated(&lab.gateway).await, json!([]));
+    assert_eq!(lab.http().chat(&question("four")).await.status, 200);
+    assert_eq!(lab.http().chat(&question("five")).await.status, 429);
+    bench(&["endpoint", "set", "tight", "--limit", "rpd="]).await;
+    assert_eq!(lab.http().chat(&question("six")).await.status, 429);
+    // Whoever knows better says so.
+    bench(&["limits", "clear", "alpha"]).await;
+    assert_eq!(lab.http().chat(&question("seven")).await.status, 200);
+    assert_eq!(stated(&started_again(lab).await.gateway).await, Value::Null);
+}
+
+#[tokio::test]
+async fn of_two_limits_none_is_learned_and_headers_tell_which_was_met() {
+    let refusal = |left: &'static str| {
+        let reply = fails(429, "rate_limit_exceeded", "Slow down").header("retry-after", "1");
+        let reply = reply.header("x-ratelimit-limit-requests-day", "9");
+        reply
+            .header("x-ratelimit-remaining-requests-day", "0")
+            .header("x-ratelimit-limit-tokens-minute", "5000")
+            .header("x-ratelimit-remaining-tokens-minute", left)
+    };
+    for (left, wanted) in [("17", 1), ("0", 0)] {
+        for body in [question("one"), turn("one")] {
+            let lab = limited(json!({}), refusal(left)).await;
+            assert_eq!(lab.http().chat(&body).await.status, 429);
+            let stated = stated(&lab.gateway).await;
+            assert_eq!(stated.as_array().map(Vec::len), Some(wanted), "{left}: {stated}");
+            assert!(wanted == 0 || (&stated[0]["axis"], &stated[0]["limit"]) == (&json!("rpd"), &json!(9)));
+        }
+    }
 }

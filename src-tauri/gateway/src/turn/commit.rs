@@ -233,11 +233,11 @@ pub(super) async fn send(
     if (200..300).contains(&incoming.status) {
         return Ok(incoming);
     }
-    let (status, is_json) = (incoming.status, is_json(&incoming));
+    let (status, is_json, head) = (incoming.status, is_json(&incoming), incoming.headers.clone());
     let format = wire::format(asked.endpoint.api);
     let refused = upstream.refused(format, incoming, Instant::now() + ERROR_PATIENCE).await;
     if status == 429 {
-        gateway.note_body(&asked.endpoint, it, status, &refused.body);
+        gateway.note_refusal(&asked.endpoint, it, (status, &head, &refused.body));
     }
     let goes_back = asked.relayed && is_json && !refused.body.is_empty();
     let as_it_is = goes_back.then(|| AsItIs {
