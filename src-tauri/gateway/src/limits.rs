@@ -57,7 +57,7 @@ impl Limits {
         let new = snapshot.setup.endpoints.iter().filter(|it| is_new(&it.name));
         let Some(back_ms) = new.map(|it| looks_back_ms(&it.limits)).max() else { return Ok(()) };
         let limited = |row: &SentRow| is_new(&row.endpoint);
-        let sent = store.sent(now_ms - back_ms)?.into_iter().filter(limited).map(|row| Spent {
+        let sent = store.sent(now_ms - back_ms, i64::MAX)?.into_iter().filter(limited).map(|row| Spent {
             place: Place::Connection(row.connection),
             at_ms: row.at_ms,
             requests: row.requests,

@@ -52,6 +52,8 @@ pub(crate) struct Metered {
     collection: String,
     purpose: Purpose,
     reserved: Option<Reserved>,
+    /// Whether that is a place among what is stated of the model too.
+    is_stated: bool,
     /// The tokens that it counts with, until they are known.
     held: Option<u64>,
     sends: Sends,
@@ -96,6 +98,7 @@ impl Gateway {
             collection: call.collection.to_owned(),
             purpose: call.purpose,
             reserved: None,
+            is_stated: false,
             held: None,
             sends: Sends::default(),
             is_sent: false,
@@ -114,6 +117,7 @@ impl Gateway {
         let rules = rules(call.it, &stated);
         if !rules.is_empty() {
             metered.sends = self.sends_within(&call);
+            metered.is_stated = !stated.is_empty();
             let asked = {
                 let mut pacing = self.limits().pacing();
                 let asked = pacing.ask(&rules, call.tokens(&stated), now_ms);
@@ -220,7 +224,8 @@ impl Metered {
         let Some(endpoint) = self.snapshot.endpoint(&it.model.endpoint) else { return };
         self.gateway.note_headers(endpoint, it, &head.headers);
         if head.status == 429 {
-            self.gateway.note_refusal(endpoint, it, (head.status, &head.headers, &head.refusal));
+            let refusal = (head.status, &head.headers, &head.refusal[..]);
+            self.gateway.note_refusal(endpoint, it, self.at_ms, refusal);
         }
     }
 
@@ -269,7 +274,15 @@ impl Metered {
                 self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
                 row.tokens_held = self.held.filter(|_| tokens.is_none());
             }
-            None => self.count_late(&row, tokens),
+            None => self.counts_late(&row, tokens, |it, _| {
+                (!it.limits.is_empty()).then(|| Place::Connection(it.connection.clone()))
+            }),
+        }
+        if !self.is_stated && self.purpose != Purpose::Count {
+            self.counts_late(&row, tokens, |it, stated| {
+                let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+                (!stated.is_empty()).then_some(Place::Model { endpoint, served })
+            });
         }
         self.spend(tokens, row.cost);
         row
@@ -290,14 +303,20 @@ impl Metered {
         }
     }
 
-    /// It began before its endpoint had a rule.
-    fn count_late(&self, row: &LedgerRow, tokens: Option<u64>) {
+    /// It began before there was a rule for a place that has one now.
+    fn counts_late(
+        &self,
+        row: &LedgerRow,
+        tokens: Option<u64>,
+        place: impl FnOnce(&Registered, &Limits) -> Option<Place>,
+    ) {
         let now = self.gateway.snapshot();
-        let Some(it) = now.roster.get(&row.alias).filter(|it| !it.limits.is_empty()) else { return };
-        let place = Place::Connection(it.connection.clone());
-        let spent =
-            Spent { place, at_ms: self.at_ms, requests: row.attempts.into(), tokens: tokens.unwrap_or(0) };
-        self.gateway.limits().pacing().add(&spent, self.gateway.clock().now_ms());
+        let now_ms = self.gateway.clock().now_ms();
+        let it = now.roster.get(&row.alias);
+        let Some(place) = it.and_then(|it| place(it, &self.gateway.stated(it, now_ms))) else { return };
+        let (requests, tokens) = (row.attempts.into(), tokens.unwrap_or(0));
+        let spent = Spent { place, at_ms: self.at_ms, requests, tokens };
+        self.gateway.limits().pacing().add(&spent, now_ms);
     }
 
     /// Counts against the budgets there are now.

@@ -82,12 +82,12 @@ impl Stated {
         self.lock().remove(place).is_some()
     }
 
-    /// What was sent to the models of which something is stated, into their own windows. Blocks.
+    /// What was sent to the models of which something is stated, in place of what was known of each. Blocks.
     pub(super) fn count(&self, store: &Store, pacing: &Mutex<Pacing>, now_ms: i64) -> Result<(), StoreError> {
         let known: HashMap<Place, i64> =
             self.lock().iter().map(|(place, kept)| (place.clone(), looks_back_ms(&kept.limits))).collect();
         let Some(back_ms) = known.values().max() else { return Ok(()) };
-        let rows = store.sent(now_ms - back_ms)?.into_iter();
+        let rows = store.sent(now_ms - back_ms, i64::MAX)?.into_iter();
         let sent = rows.filter_map(|row| {
             let SentRow { endpoint, served, at_ms, requests, tokens, .. } = row;
             let place = (endpoint, served);
@@ -105,9 +105,9 @@ impl Stated {
 }
 
 impl Gateway {
-    /// A call was refused for its rate: what the refusal names as the one limit that was met is kept to. `named` is what
-    /// its body tells, `beside` its headers.
-    pub(crate) fn learn_rate(&self, it: &Registered, named: &[Quota], beside: &[Quota]) {
+    /// A call that was sent then was refused for its rate: what the refusal names as the one limit that was met is kept
+    /// to. `named` is what its body tells, `beside` its headers.
+    pub(crate) fn learn_rate(&self, it: &Registered, sent_ms: i64, named: &[Quota], beside: &[Quota]) {
         let limits = met(named, beside);
         if limits.is_empty() || it.practice {
             return;
@@ -120,14 +120,28 @@ impl Gateway {
         let body = serde_json::to_string(&limits).unwrap_or_default();
         let row = LearnedRow { endpoint, served, what: LIMITS.to_owned(), body, at_ms };
         self.panel_tasks().spawn(self.store().keep_learned(row));
-        if known.is_some_and(|known| looks_back_ms(&known) >= looks_back_ms(&limits)) {
+        let back_ms = looks_back_ms(&limits);
+        if known.is_some_and(|known| looks_back_ms(&known) >= back_ms) {
             return;
         }
-        // It counts from now on, and what went before is read. The model cools down meanwhile.
+        // What ends from now on counts, this call too. What was sent before it is read, while the model cools down.
         let gateway = self.clone();
-        self.tasks().spawn_blocking(move || {
+        let (endpoint, served) = place(&it.model);
+        let read = move || {
             let limits = gateway.limits();
-            if let Err(error) = limits.stated.count(gateway.store(), &limits.pacing, at_ms) {
+            if known.is_some() {
+                return limits.stated.count(gateway.store(), &limits.pacing, at_ms);
+            }
+            let rows = gateway.store().sent(at_ms - back_ms, sent_ms)?.into_iter();
+            for row in rows.filter(|row| row.endpoint == endpoint && row.served == served) {
+                let place = plan::Place::Model { endpoint: row.endpoint, served: row.served };
+                let (at_ms, requests, tokens) = (row.at_ms, row.requests, row.tokens);
+                limits.pacing().add(&Spent { place, at_ms, requests, tokens }, gateway.clock().now_ms());
+            }
+            Ok::<_, StoreError>(())
+        };
+        self.tasks().spawn_blocking(move || {
+            if let Err(error) = read() {
                 tracing::warn!(%error, "what was sent before could not be read: a stated limit counts from now on");
             }
         });
