@@ -191,7 +191,9 @@ fn what_pacing_and_budgets_are_loaded_with() {
         cost,
         cost_unknown,
     };
-    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1)];
+    // Money is spent by what is known.
+    let cut_off = spent(day + 2 * DAY, 1_009, 1, 0.0, 3);
+    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1), cut_off];
     assert_eq!(store.spend_by_day(day).unwrap(), expected);
 }
 
