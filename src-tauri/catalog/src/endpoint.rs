@@ -66,10 +66,9 @@ impl Endpoint {
 
     /// The kind as set, else inferred from the base.
     pub fn kind(&self) -> EndpointKind {
-        self.kind.unwrap_or(if is_loopback(&self.base) {
-            EndpointKind::Local
-        } else {
-            EndpointKind::Provider
+        self.kind.unwrap_or_else(|| match is_loopback(&self.base) {
+            true => EndpointKind::Local,
+            false => EndpointKind::Provider,
         })
     }
 

@@ -41,6 +41,11 @@ use failure::Failure;
 use out::Out;
 use reach::with_gateway;
 
+/// A turn is many small allocations, and a large body is few large ones that are to be given back.
+#[cfg(not(windows))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

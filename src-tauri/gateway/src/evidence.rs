@@ -126,9 +126,9 @@ impl Gateway {
             return Some(Unavailable::OverLimit);
         }
         let endpoint = snapshot.endpoint(&model.endpoint)?;
-        let wants_key = matches!(endpoint.kind(), EndpointKind::Provider | EndpointKind::Aggregator);
+        let wants_key = || matches!(endpoint.kind(), EndpointKind::Provider | EndpointKind::Aggregator);
         let refused = self.live().is_raised(AlertKind::KeyRefused, &endpoint.name);
-        (refused || (wants_key && !self.has_key(endpoint))).then_some(Unavailable::NoKey)
+        (refused || (!self.has_key(endpoint) && wants_key())).then_some(Unavailable::NoKey)
     }
 
     /// Until when a model is left alone.

@@ -1,6 +1,6 @@
 //! Keys of endpoints: looked up ahead, so that a request reads memory only, and never shown.
 
-use catalog::{Endpoint, EndpointKind};
+use catalog::Endpoint;
 use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
@@ -36,7 +36,7 @@ fn load_all(gateway: &Gateway, vault: &Vault) {
 impl Gateway {
     /// An endpoint's key, from memory. Waits only for the vault to open after a start.
     pub(crate) async fn key(&self, endpoint: &Endpoint) -> Option<SecretString> {
-        if endpoint.kind() == EndpointKind::Practice {
+        if endpoint.is_practice() {
             return None;
         }
         let vault = self.vault().wait().await;

@@ -121,16 +121,18 @@ impl Live {
     }
 
     /// A turn began, passed to another model, or ended.
-    pub(crate) fn turn(&self, conversation: &ConversationView, turn: impl FnOnce() -> TurnView) {
+    pub(crate) fn turn(&self, mut conversation: ConversationView, turn: impl FnOnce() -> TurnView) {
         let mut inner = self.lock();
-        let conversation = inner.judged(conversation.clone());
-        inner.conversations.retain(|known| known.id != conversation.id);
-        inner.conversations.truncate(CONVERSATIONS - 1);
-        inner.conversations.push_front(conversation.clone());
+        let known = inner.conversations.iter().position(|known| known.id == conversation.id);
+        match known.and_then(|at| inner.conversations.remove(at)) {
+            Some(known) => conversation.take_verdicts(&known),
+            None => inner.conversations.truncate(CONVERSATIONS - 1),
+        }
         if inner.sender.receiver_count() > 0 {
-            let (conversation, turn) = (Box::new(conversation), Box::new(turn()));
+            let (conversation, turn) = (Box::new(conversation.clone()), Box::new(turn()));
             inner.send(LiveEvent::TurnChanged { conversation, turn });
         }
+        inner.conversations.push_front(conversation);
     }
 
     /// A conversation has a shadow's answer.

@@ -1,8 +1,6 @@
 //! Which conversation a turn belongs to (route.md §3): by the session that its client names, else by how the
 //! conversation begins; always by its system text too, so that an agent's side requests are their own.
 
-use std::fmt::Write;
-
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use wire::{Request, Role};
@@ -36,10 +34,8 @@ pub(crate) fn key(collection: &str, caller: &str, request: &Request, headers: &H
     for text in system_texts(request) {
         text.lines().filter(|line| !is_volatile(line)).for_each(&mut add);
     }
-    hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// What names the conversation for a person: the beginning of what they said first, on one line. `scrub` masks keys

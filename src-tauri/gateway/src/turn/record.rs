@@ -47,6 +47,9 @@ struct Open {
     at_ms: i64,
     begun: Instant,
     view: TurnView,
+    /// What of the view is the same from its beginning, as it is recorded.
+    why_json: String,
+    skipped_json: String,
     errors: Vec<UpstreamError>,
     attempts: u32,
     /// The call that is under way, and the rows of those that have failed.
@@ -91,12 +94,14 @@ impl Record {
             question,
             ..TurnView::default()
         };
-        gateway.live().turn(&conversation, || view.clone());
+        gateway.live().turn(conversation, || view.clone());
         let open = Open {
             key,
             row,
             at_ms,
             begun,
+            why_json: json(&view.why),
+            skipped_json: json(&view.skipped),
             view,
             errors: Vec::new(),
             attempts: 0,
@@ -269,7 +274,7 @@ impl Record {
         }
         if let Some(conversation) = conversation {
             let view = &open.view;
-            self.gateway.live().turn(&conversation, || view.clone());
+            self.gateway.live().turn(conversation, || view.clone());
         }
         let row = TurnRow {
             question: std::mem::take(&mut open.view.question),
@@ -294,7 +299,7 @@ impl Record {
         let Some(open) = &self.open else { return };
         let conversation = self.gateway.conversations().lock().get(&open.key).map(|it| it.view.clone());
         if let Some(conversation) = conversation {
-            self.gateway.live().turn(&conversation, || open.view.clone());
+            self.gateway.live().turn(conversation, || open.view.clone());
         }
     }
 }
@@ -374,9 +379,9 @@ impl Open {
             error_class,
             error: (!view.error.is_empty()).then(|| view.error.clone()),
             failed_over_json: json(&view.failed_over),
-            skipped_json: json(&view.skipped),
+            skipped_json: self.skipped_json.clone(),
             lossy_json: json(&view.lossy),
-            why_json: json(&view.why),
+            why_json: self.why_json.clone(),
             ..TurnRow::default()
         }
     }

@@ -82,32 +82,43 @@ pub struct LedgerRow {
     pub connection: String,
     /// The provider's name of the model that was asked for, and the name it said it answered as.
     pub served: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub served_as: Option<String>,
     /// `panel`, `route`, `merge`, `shadow`, `probe`, `suite`, `picker`, `count`
     pub purpose: String,
     /// The call whose verdict is about it. Empty where there is none: a probe, a picker's, one that another model
     /// took over from.
     pub call: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
     /// `ok`, `empty`, `error`, `late`, `cancelled`
     pub status: String,
     /// The class of failure; `None` for what did not fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
     /// How often it was sent.
     pub attempts: u32,
     /// Without what was in the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_fresh: Option<u64>,
     /// Reasoning included.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_reasoning: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     /// What it counts with against the limits of its endpoint, at least: it was cut off, and nobody counted all of it.
     pub tokens_held: Option<u64>,
     pub seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_s: Option<f64>,
     /// US dollars by the price of then; `None` where the price or the usage is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// A gateway key's name, or `local`.
     pub caller: String,

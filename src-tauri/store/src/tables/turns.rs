@@ -75,6 +75,7 @@ pub struct TurnRow {
     pub alias: String,
     pub endpoint: String,
     pub served: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub served_as: Option<String>,
     /// The caller's API, and the member's: `chat`, `anthropic`, …
     pub api: String,
@@ -82,22 +83,32 @@ pub struct TurnRow {
     /// `ok`, `empty`, `error`, `cancelled`
     pub status: String,
     pub seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_s: Option<f64>,
     pub tool_calls: u32,
     /// `stop`, `length`, `content_filter`, `tool_calls`
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
     /// Cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_reasoning: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     /// US dollars; `None` where the price or the usage is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     pub attempts: u32,
     pub overhead_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_class: Option<String>,
     /// Redacted already.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// JSON arrays and an object, as they are shown.
     pub failed_over_json: String,

@@ -9,6 +9,7 @@ use crate::{
 
 /// One JSON object's text being edited: copied once, when it is done.
 pub(crate) struct Body<'t> {
+    root: Found<'t>,
     text: &'t str,
     fields: Vec<Field>,
     /// Fields that are put at the end, by their names.
@@ -54,12 +55,17 @@ impl<'t> Body<'t> {
             });
         }
         let first = fields.first().map_or(open, |first| first.key.start);
-        Ok(Body { text, fields, added: Vec::new(), first, tail: end..close })
+        Ok(Body { root, text, fields, added: Vec::new(), first, tail: end..close })
     }
 
     /// Whether the object has a field of that name.
     pub fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// Whether a string stood at the path.
+    pub fn has_text(&self, path: &[&str]) -> bool {
+        stands(self.root, path, |value| value.is_string())
     }
 
     /// Sets the value at the path, each time it stands there; where it does not, it is put at the end of its
@@ -171,15 +177,15 @@ fn inside(old: &str, path: &[&str], value: &str) -> Option<String> {
 
 /// Whether a value stands at the path in the object.
 fn stands_in(text: &str, path: &[&str]) -> bool {
-    Json::of(text.to_owned()).is_ok_and(|json| stands(json.root(), path))
+    Json::of(text.to_owned()).is_ok_and(|json| stands(json.root(), path, |_| true))
 }
 
-fn stands(value: Found<'_>, path: &[&str]) -> bool {
-    let Some((name, inner)) = path.split_first() else { return true };
+fn stands(value: Found<'_>, path: &[&str], is: fn(Found<'_>) -> bool) -> bool {
+    let Some((name, inner)) = path.split_first() else { return is(value) };
     value.is_object()
         && value
             .fields()
-            .any(|(key, value)| key.unquoted().is_some_and(|key| key == *name) && stands(value, inner))
+            .any(|(key, value)| key.unquoted().is_some_and(|key| key == *name) && stands(value, inner, is))
 }
 
 fn quoted(name: &str) -> String {

@@ -97,18 +97,24 @@ impl Relay {
 /// A whole reply: the caller's name of the model is put back, and `bench` at the end of the object where the API has
 /// room for it; every other byte is as it came. What it says, [`restore`] gives of the events that its API reads in it.
 pub fn whole(request: &Request, body: &[u8], bench: Option<&Value>) -> Vec<u8> {
-    let format = format(request.dialect);
-    let mut names = ModelName::new(format.model_paths(), &request.model);
-    let mut out = names.push(body);
-    out.extend(names.end());
-    if let Some(bench) = bench.filter(|_| request.dialect != Dialect::Gemini)
-        && let Ok(body) = Json::read(out.clone())
-        && let Ok(mut object) = Body::new(&body)
-    {
-        object.set(&["bench"], &bench.to_string());
-        out = object.into_bytes();
+    let paths = format(request.dialect).model_paths();
+    let read = Json::read(body.to_vec());
+    let Some(mut object) = read.as_ref().ok().and_then(|json| Body::new(json).ok()) else {
+        let mut names = ModelName::new(paths, &request.model);
+        let mut out = names.push(body);
+        out.extend(names.end());
+        return out;
+    };
+    let name = Value::from(request.model.as_str()).to_string();
+    for path in paths {
+        if object.has_text(path) {
+            object.set(path, &name);
+        }
     }
-    out
+    if let Some(bench) = bench.filter(|_| request.dialect != Dialect::Gemini) {
+        object.set(&["bench"], &bench.to_string());
+    }
+    object.into_bytes()
 }
 
 /// Nothing was mapped on the way to the member; calls without an id get the one that they will have when the caller
