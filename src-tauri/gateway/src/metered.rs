@@ -266,24 +266,15 @@ impl Metered {
         let usage = self.purpose.usage(&ended.usage);
         let tokens = tokens(&usage);
         let mut row = self.row(ended, &usage, attempts);
-        match self.reserved.take() {
-            Some(reserved) => {
-                let tokens = self.counted(ended, tokens);
-                // What went out again has its own place.
-                let requests = attempts - self.sends.again();
-                self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
-                row.tokens_held = self.held.filter(|_| tokens.is_none());
-            }
-            None => self.counts_late(&row, tokens, |it, _| {
-                (!it.limits.is_empty()).then(|| Place::Connection(it.connection.clone()))
-            }),
+        let has_place = self.reserved.is_some();
+        if let Some(reserved) = self.reserved.take() {
+            let tokens = self.counted(ended, tokens);
+            // What went out again has its own place.
+            let requests = attempts - self.sends.again();
+            self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
+            row.tokens_held = self.held.filter(|_| tokens.is_none());
         }
-        if !self.is_stated && self.purpose != Purpose::Count {
-            self.counts_late(&row, tokens, |it, stated| {
-                let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
-                (!stated.is_empty()).then_some(Place::Model { endpoint, served })
-            });
-        }
+        self.count_late(&row, tokens, has_place);
         self.spend(tokens, row.cost);
         row
     }
@@ -303,20 +294,24 @@ impl Metered {
         }
     }
 
-    /// It began before there was a rule for a place that has one now.
-    fn counts_late(
-        &self,
-        row: &LedgerRow,
-        tokens: Option<u64>,
-        place: impl FnOnce(&Registered, &Limits) -> Option<Place>,
-    ) {
+    /// It began before there were the rules that there are now: it counts where it has no place.
+    fn count_late(&self, row: &LedgerRow, tokens: Option<u64>, has_place: bool) {
         let now = self.gateway.snapshot();
+        let Some(it) = now.roster.get(&row.alias) else { return };
         let now_ms = self.gateway.clock().now_ms();
-        let it = now.roster.get(&row.alias);
-        let Some(place) = it.and_then(|it| place(it, &self.gateway.stated(it, now_ms))) else { return };
-        let (requests, tokens) = (row.attempts.into(), tokens.unwrap_or(0));
-        let spent = Spent { place, at_ms: self.at_ms, requests, tokens };
-        self.gateway.limits().pacing().add(&spent, now_ms);
+        let count = |place| {
+            let (requests, tokens) = (row.attempts.into(), tokens.unwrap_or(0));
+            let spent = Spent { place, at_ms: self.at_ms, requests, tokens };
+            self.gateway.limits().pacing().add(&spent, now_ms);
+        };
+        if !has_place && !it.limits.is_empty() {
+            count(Place::Connection(it.connection.clone()));
+        }
+        let is_apart = self.is_stated || self.purpose == Purpose::Count;
+        if !is_apart && !self.gateway.stated(it, now_ms).is_empty() {
+            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+            count(Place::Model { endpoint, served });
+        }
     }
 
     /// Counts against the budgets there are now.

@@ -83,8 +83,18 @@ impl Gateway {
     ) {
         let now_ms = self.clock().now_ms();
         let text = |name: &str| headers.get(name)?.to_str().ok();
-        let named = catalog::quotas_in_body(endpoint, status, body, now_ms);
-        self.learn_rate(it, sent_ms, &named, &catalog::quotas(endpoint, text, now_ms));
+        let mut named = catalog::quotas_in_body(endpoint, status, body, now_ms);
+        let beside = catalog::quotas(endpoint, text, now_ms);
+        self.learn_rate(it, sent_ms, &named, &beside);
+        // Words seldom say how much is left and until when, and the headers beside them do.
+        for quota in &mut named {
+            let same = |it: &&Quota| (it.metric, it.window_s) == (quota.metric, quota.window_s);
+            if let Some(more) = beside.iter().find(same) {
+                quota.limit = quota.limit.or(more.limit);
+                quota.remaining = quota.remaining.or(more.remaining);
+                quota.reset_ms = quota.reset_ms.or(more.reset_ms);
+            }
+        }
         self.note_quotas(it, &named, now_ms);
     }
 
