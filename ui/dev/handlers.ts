@@ -393,7 +393,9 @@ const WINDOW: Record<string, number> = { rpm: 60, tpm: 60, rpd: 86_400, tpd: 86_
 function ruled(on: Fixture, e: EndpointView): void {
   let of = on.connections.find((it) => it.endpoint === e.name);
   if (!of)
-    on.connections.push((of = { connection: e.name, endpoint: e.name, in_flight: 0, rules: [], quota: [] }));
+    on.connections.push(
+      (of = { connection: e.name, endpoint: e.name, in_flight: 0, rules: [], stated: [], quota: [] }),
+    );
   const had = new Map(of.rules.map((it) => [it.axis, it.used]));
   of.rules = Object.entries(e.limits ?? {}).flatMap(([axis, limit]) =>
     limit ? [{ axis, window_s: WINDOW[axis] ?? 60, limit, used: had.get(axis) ?? 0 }] : [],

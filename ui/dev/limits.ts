@@ -50,6 +50,7 @@ export function busy(on: Fixture): void {
       endpoint: 'groq',
       in_flight: 2,
       rules: [rule('rpm', 60, 30, 26), rule('rpd', 86_400, 14_400, 1_204), rule('tpm', 60, 6_000, 6_120)],
+      stated: [],
       quota: [quota('requests', 86_400, 14_400, 13_100, 6_180), quota('tokens', 60, 6_000, 140, 41)],
     },
     {
@@ -57,6 +58,9 @@ export function busy(on: Fixture): void {
       endpoint: 'openrouter',
       in_flight: 0,
       rules: [],
+      stated: [
+        { model: 'z-ai/glm-5', axis: 'rpm', window_s: 60, limit: 20, used: 3, until: iso(80_000 * SECOND) },
+      ],
       quota: [
         {
           model: 'z-ai/glm-5',

@@ -63,8 +63,8 @@ describe('limits', () => {
     const it = (name: string, is_connection: boolean) => ({ name, is_connection, until: '', why: '' });
     const view = {
       connections: [
-        { connection: 'hub/one', endpoint: 'hub', in_flight: 0, rules: [], quota: [] },
-        { connection: 'hubble', endpoint: 'hubble', in_flight: 0, rules: [], quota: [] },
+        { connection: 'hub/one', endpoint: 'hub', in_flight: 0, rules: [], stated: [], quota: [] },
+        { connection: 'hubble', endpoint: 'hubble', in_flight: 0, rules: [], stated: [], quota: [] },
       ],
       cooling: [it('alpha', false), it('hub/one', true), it('hubble', true), it('beta', false)],
       budgets: [],

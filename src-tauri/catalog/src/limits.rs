@@ -48,6 +48,18 @@ impl Limits {
         }
     }
 
+    /// These, but for what `known` says something about.
+    pub fn without(&self, known: &Limits) -> Limits {
+        let unless = |own: Option<u64>, known: Option<u64>| own.filter(|_| known.is_none());
+        Limits {
+            rpm: unless(self.rpm, known.rpm),
+            rpd: unless(self.rpd, known.rpd),
+            tpm: unless(self.tpm, known.tpm),
+            tpd: unless(self.tpd, known.tpd),
+            rpmo: unless(self.rpmo, known.rpmo),
+        }
+    }
+
     /// A limit that a provider stated, where it is one of these; else none.
     pub fn stated(limit: &StatedLimit) -> Limits {
         let mut limits = Limits::default();
@@ -103,6 +115,7 @@ mod tests {
         let own = Limits { rpm: Some(3), rpmo: Some(7), ..Limits::default() };
         let wanted = Limits { rpm: Some(3), tpm: Some(100), rpmo: Some(7), ..Limits::default() };
         assert_eq!(own.over(&known), wanted);
+        assert_eq!(known.without(&own), Limits { tpm: Some(100), ..Limits::default() });
     }
 
     #[test]

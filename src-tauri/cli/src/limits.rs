@@ -66,6 +66,16 @@ fn show(limits: &LimitsView, out: Out) -> Result<(), Failure> {
                 (in_flight, Look::Dim),
             ]);
         }
+        for stated in &it.stated {
+            table.row([
+                (it.connection.clone(), Look::Plain),
+                (stated.axis.clone(), Look::Plain),
+                (stated.used.to_string(), if stated.used >= stated.limit { Look::Bad } else { Look::Plain }),
+                (stated.limit.to_string(), Look::Plain),
+                ("stated by the provider".to_owned(), Look::Dim),
+                (format!("{}: kept to until {}", stated.model, stated.until), Look::Dim),
+            ]);
+        }
         for quota in &it.quota {
             let window = quota.window_s.map(|seconds| format!(" in {seconds} s")).unwrap_or_default();
             let used = quota.limit.zip(quota.remaining).map(|(limit, left)| limit.saturating_sub(left));

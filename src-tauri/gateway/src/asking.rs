@@ -16,6 +16,7 @@ use crate::{
 /// Who is asked, what, and for how long.
 pub(crate) struct ForText<'a> {
     pub call: Call<'a>,
+    pub request: &'a Request,
     /// With a base that can be asked.
     pub endpoint: &'a Endpoint,
     /// The request's own options go along.
@@ -27,9 +28,8 @@ pub(crate) struct ForText<'a> {
 /// How it ended.
 pub(crate) struct Told {
     pub outcome: Outcome,
-    /// Of the last call, and how often that was sent.
+    /// Of the last call.
     pub metered: Metered,
-    pub sent: u32,
 }
 
 /// Refusals that are learned from in one call: each leaves something else out.
@@ -96,19 +96,21 @@ impl Gateway {
             let limits = Limits { whole: limits.whole.saturating_sub(from), ..*limits };
             let key = self.key(endpoint).await;
             let encoded = otherwise.as_ref().unwrap_or(first);
-            let mut outcome = self.upstream().ask(endpoint, encoded, body, key, limits, &mut on_text).await;
-            let sent = outcome.attempts;
-            before += sent;
+            let with = (key, metered.sends());
+            let mut outcome = self.upstream().ask(endpoint, encoded, body, with, limits, &mut on_text).await;
+            before += outcome.attempts;
             outcome.attempts = before;
             outcome.first_token_s = outcome.first_token_s.map(|first| from.as_secs_f64() + first);
             outcome.seconds = begun.elapsed().as_secs_f64();
             let Some((encoded, wide)) = self.once_more(&asked, &mut again, &outcome) else {
-                return Told { outcome, metered, sent };
+                return Told { outcome, metered };
             };
             // Where there is no room for another call, this is how it ended.
-            let Ok(room) = self.admit(*call).await else { return Told { outcome, metered, sent } };
+            let Ok(room) = self.admit(Call { body: &wide, ..*call }).await else {
+                return Told { outcome, metered };
+            };
             (otherwise, body) = (Some(encoded), wide);
-            self.over(std::mem::replace(&mut metered, room), &outcome, sent);
+            self.over(std::mem::replace(&mut metered, room), &outcome);
         }
     }
 
@@ -126,7 +128,7 @@ impl Gateway {
             CallEnd::Error(error) => again.learns(|| self.learn(it, error)),
         };
         goes_on.then_some(())?;
-        let (encoded, body) = self.encode_for(it, asked.endpoint, asked.call.request, asked.callers_options);
+        let (encoded, body) = self.encode_for(it, asked.endpoint, asked.request, asked.callers_options);
         let body = again.body(self, it, asked.endpoint, body)?;
         Some((encoded, body))
     }
@@ -147,7 +149,7 @@ impl Gateway {
     }
 
     /// A call is over that is part of no record: its row is written by itself.
-    pub(crate) fn over(&self, metered: Metered, outcome: &Outcome, sent: u32) {
+    pub(crate) fn over(&self, metered: Metered, outcome: &Outcome) {
         if let Some(head) = &outcome.head {
             metered.head(head);
         }
@@ -162,7 +164,6 @@ impl Gateway {
             error,
             usage: outcome.usage,
             served_as: outcome.served_as.as_deref(),
-            attempts: sent,
             ..Ended::default()
         });
         self.panel_tasks().spawn(self.store().spent(row));

@@ -141,20 +141,14 @@ impl Gateway {
         if let Some(error) = error {
             self.learn_facts(it, error);
         }
-        let mut cooldowns = self.known().cooldowns();
-        let changed = match error {
-            None => cooldowns.succeeded(&it.model, &it.connection),
+        match error {
+            None if self.known().cooldowns().succeeded(&it.model, &it.connection) => self.cooldowns_changed(),
             Some(error) if error.class == Class::Capacity && is_limit(error) => {
                 let stated =
                     error.retry_after.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
-                cooldowns.limited(&it.model, &it.connection, reach(error), stated, self.clock().now_ms());
-                true
+                self.cools(it, reach(error), stated);
             }
-            Some(_) => false,
-        };
-        drop(cooldowns);
-        if changed {
-            self.cooldowns_changed();
+            _ => {}
         }
     }
 }

@@ -219,9 +219,10 @@ impl Gateway {
         let before = self.snapshot();
         let vault = self.vault().wait().await;
         let outcome = self.inner.setup.change(actor, Some(vault), edit).await?;
-        self.reload_limits(&before).await;
+        self.reload_limits(before.clone()).await;
         self.onboarding_elsewhere(&before);
         self.forget_learned(&before.setup, &self.snapshot().setup);
+        self.forget_rates(&before.setup, &self.snapshot().setup);
         self.forgive(&before.setup, &self.snapshot().setup);
         self.tell_paid();
         self.reload_keys().await;

@@ -1,18 +1,22 @@
 //! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections have spent,
 //! by their budgets.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+pub(crate) mod stated;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plan::{BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
 use store::{DaySpend, SentRow, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
+use self::stated::Stated;
 use crate::{clock::rfc3339, gateway::Gateway, setup::Snapshot, view::BudgetView};
 
 #[derive(Default)]
 pub(crate) struct Limits {
     pacing: Mutex<Pacing>,
     budgets: Mutex<Budgets>,
+    pub stated: Stated,
 }
 
 /// The longest window of a rule: a month of 30 days.
@@ -21,8 +25,9 @@ const MONTH_MS: i64 = 30 * DAY_MS;
 impl Limits {
     /// From the ledger, where a rule or a budget wants to know. Blocks.
     pub(crate) fn load(store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<Limits, StoreError> {
-        let limits = Limits::default();
-        limits.reload_pacing(store, snapshot, now_ms)?;
+        let limits = Limits { stated: Stated::load(store)?, ..Limits::default() };
+        limits.stated.count(store, &limits.pacing, now_ms)?;
+        limits.load_pacing(store, snapshot, None, now_ms)?;
         limits.reload_budgets(store, snapshot, now_ms)?;
         Ok(limits)
     }
@@ -35,23 +40,24 @@ impl Limits {
         self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As far back as the longest rule that is set.
-    fn reload_pacing(&self, store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<(), StoreError> {
-        let set: Vec<&catalog::Limits> =
-            snapshot.setup.endpoints.iter().map(|it| &it.limits).filter(|it| !it.is_empty()).collect();
-        if set.is_empty() {
-            return Ok(());
-        }
-        let any = |is: fn(&catalog::Limits) -> bool| set.iter().any(|limits| is(limits));
-        let back_ms = match (any(|it| it.rpmo.is_some()), any(|it| it.rpd.is_some() || it.tpd.is_some())) {
-            (true, _) => MONTH_MS,
-            (false, true) => DAY_MS,
-            (false, false) => 60_000,
+    /// Where rules look back further than those `before`, as far as the longest of them. What is counted already stays as
+    /// it is: it knows what the ledger does not, the calls of this moment.
+    fn load_pacing(
+        &self,
+        store: &Store,
+        snapshot: &Snapshot,
+        before: Option<&Snapshot>,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        let back = |snapshot: &Snapshot, endpoint: &str| {
+            snapshot.endpoint(endpoint).map_or(0, |endpoint| looks_back_ms(&endpoint.limits))
         };
-        let limited = |row: &SentRow| {
-            snapshot.endpoint(&row.endpoint).is_some_and(|endpoint| !endpoint.limits.is_empty())
-        };
-        let sent = store.sent(now_ms - back_ms)?.into_iter().filter(limited).map(|row| Spent {
+        let is_new =
+            |endpoint: &str| back(snapshot, endpoint) > before.map_or(0, |before| back(before, endpoint));
+        let new = snapshot.setup.endpoints.iter().filter(|it| is_new(&it.name));
+        let Some(back_ms) = new.map(|it| looks_back_ms(&it.limits)).max() else { return Ok(()) };
+        let limited = |row: &SentRow| is_new(&row.endpoint);
+        let sent = store.sent(now_ms - back_ms, i64::MAX)?.into_iter().filter(limited).map(|row| Spent {
             place: Place::Connection(row.connection),
             at_ms: row.at_ms,
             requests: row.requests,
@@ -73,6 +79,19 @@ impl Limits {
         let budgets = Budgets::load(spent);
         *self.budgets() = budgets;
         Ok(())
+    }
+}
+
+/// How far back the longest of an endpoint's rules looks, in ms; 0 where it has none.
+fn looks_back_ms(limits: &catalog::Limits) -> i64 {
+    if limits.rpmo.is_some() {
+        MONTH_MS
+    } else if limits.rpd.is_some() || limits.tpd.is_some() {
+        DAY_MS
+    } else if limits.is_empty() {
+        0
+    } else {
+        60_000
     }
 }
 
@@ -124,7 +143,7 @@ impl Gateway {
     }
 
     /// The set-up has changed: rules and budgets that are new know what was sent and spent before them.
-    pub(crate) async fn reload_limits(&self, before: &Snapshot) {
+    pub(crate) async fn reload_limits(&self, before: Arc<Snapshot>) {
         let now = self.snapshot();
         let rules = |snapshot: &Snapshot| -> Vec<(String, catalog::Limits)> {
             snapshot.setup.endpoints.iter().map(|it| (it.name.clone(), it.limits)).collect()
@@ -133,7 +152,7 @@ impl Gateway {
             let with = snapshot.setup.collections.iter().filter(|it| it.budget.is_some());
             with.map(|it| it.name.clone()).collect()
         };
-        let (new_rules, new_budgets) = (rules(before) != rules(&now), budgets(before) != budgets(&now));
+        let (new_rules, new_budgets) = (rules(&before) != rules(&now), budgets(&before) != budgets(&now));
         if !new_rules && !new_budgets {
             return;
         }
@@ -142,7 +161,7 @@ impl Gateway {
         let read = tokio::task::spawn_blocking(move || {
             let (limits, store) = (gateway.limits(), gateway.store());
             if new_rules {
-                limits.reload_pacing(store, &now, now_ms)?;
+                limits.load_pacing(store, &now, Some(&before), now_ms)?;
             }
             if new_budgets {
                 limits.reload_budgets(store, &now, now_ms)?;

@@ -3,11 +3,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use catalog::Limits;
-use plan::{BudgetOf, Pace, Paced, Registered, Reserved, Rules, Settled, Spending, Tokens};
+use plan::{BudgetOf, Pace, Paced, Place, Registered, Reserved, Rules, Settled, Spending, Spent, Tokens};
 use store::{BegunCall, LedgerRow};
 use tokio::time::Instant;
-use wire::{Class, Request, UpstreamError, Usage};
+use wire::{Class, UpstreamError, Usage};
 
 use crate::{
     alerts,
@@ -15,7 +16,7 @@ use crate::{
     panel::{class_word, round},
     setup::Snapshot,
     under_way::Begun,
-    upstream::Head,
+    upstream::{Head, Sends},
 };
 
 /// What a call is for, as the ledger has it.
@@ -27,6 +28,9 @@ pub(crate) enum Purpose {
     Shadow,
     Picker,
     Probe,
+    /// How many tokens a question has: it takes none itself, nobody asks money for it, and providers limit it apart from
+    /// answers, so that it says nothing of those.
+    Count,
 }
 
 /// A call that is about to be sent.
@@ -36,8 +40,8 @@ pub(crate) struct Call<'a> {
     pub it: &'a Registered,
     pub purpose: Purpose,
     pub collection: &'a str,
-    /// What it asks, and the estimate of its input.
-    pub request: &'a Request,
+    /// What goes out, and the estimate of its input.
+    pub body: &'a Bytes,
     pub estimate: u64,
 }
 
@@ -51,6 +55,11 @@ pub(crate) struct Metered {
     reserved: Option<Reserved>,
     /// Its alias is no other model's meanwhile.
     _under_way: Begun,
+    /// Whether that is a place among what is stated of the model too.
+    is_stated: bool,
+    /// The tokens that it counts with, until they are known.
+    held: Option<u64>,
+    sends: Sends,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
     is_told: bool,
@@ -70,19 +79,14 @@ pub(crate) struct Ended<'a> {
     pub error: Option<&'a UpstreamError>,
     pub usage: Usage,
     pub served_as: Option<&'a str>,
-    /// Times it was sent; 0 is once.
-    pub attempts: u32,
     pub first_token_s: Option<f64>,
     /// The call whose verdict is about it, and its turn.
     pub call: &'a str,
     pub turn: Option<u32>,
 }
 
-/// What an answer counts with that nobody bounds, until it has ended.
+/// What an answer counts with whose length nobody bounds, until it has ended.
 const USUAL_OUTPUT: u64 = 4_096;
-
-/// No model has rules of its own.
-static NO_LIMITS: Limits = Limits { rpm: None, rpd: None, tpm: None, tpd: None, rpmo: None };
 
 impl Gateway {
     /// Takes a place for a call by its endpoint's rules, waiting at most 2 s for it.
@@ -100,6 +104,9 @@ impl Gateway {
             purpose: call.purpose,
             reserved: None,
             _under_way: under_way,
+            is_stated: false,
+            held: None,
+            sends: Sends::default(),
             is_sent: false,
             is_told: false,
             is_over: false,
@@ -108,9 +115,23 @@ impl Gateway {
             first_token_s: None,
             place: None,
         };
-        if !call.it.limits.is_empty() {
-            let now_ms = self.clock().now_ms();
-            let asked = self.limits().pacing().ask(&rules(call.it), call.tokens(), now_ms);
+        let now_ms = self.clock().now_ms();
+        let stated = match call.purpose {
+            Purpose::Count => Limits::default(),
+            _ => self.stated(call.it, now_ms),
+        };
+        let rules = rules(call.it, &stated);
+        if !rules.is_empty() {
+            metered.sends = self.sends_within(&call);
+            metered.is_stated = !stated.is_empty();
+            let asked = {
+                let mut pacing = self.limits().pacing();
+                let asked = pacing.ask(&rules, call.tokens(&stated), now_ms);
+                if let Pace::Go(reserved) | Pace::Wait { reserved, .. } = &asked {
+                    metered.held = Some(pacing.held(reserved));
+                }
+                asked
+            };
             match asked {
                 Pace::Go(reserved) => metered.reserved = Some(reserved),
                 Pace::Wait { ms, reserved } => {
@@ -150,26 +171,74 @@ impl Gateway {
         }
     }
 
+    /// Its rules have to have room for it once more too; with the tokens that it counts with already.
+    fn sends_within(&self, call: &Call<'_>) -> Sends {
+        let (gateway, snapshot) = (self.clone(), call.snapshot.clone());
+        let alias = call.it.model.alias.clone();
+        Sends::within(move || {
+            let Some(it) = snapshot.roster.get(&alias) else { return false };
+            let now_ms = gateway.clock().now_ms();
+            let stated = gateway.stated(it, now_ms);
+            let mut pacing = gateway.limits().pacing();
+            match pacing.ask(&rules(it, &stated), Tokens::default(), now_ms) {
+                Pace::Go(reserved) => {
+                    pacing.settle(reserved, Settled::Sent { requests: 1, tokens: Some(0) });
+                    true
+                }
+                // Whoever asked it has failed, and knows what to do.
+                Pace::Wait { reserved, .. } => {
+                    pacing.settle(reserved, Settled::Nothing);
+                    false
+                }
+                Pace::No(_) => false,
+            }
+        })
+    }
+
     /// Whether an endpoint's rules have no room for even a small call.
     pub(crate) fn is_over_limit(&self, it: &Registered, now_ms: i64) -> bool {
         let least = Tokens { input: 1, output: 0 };
-        !it.limits.is_empty() && self.limits().pacing().look(&rules(it), least, now_ms).is_some()
+        let stated = self.stated(it, now_ms);
+        let rules = rules(it, &stated);
+        !rules.is_empty() && self.limits().pacing().look(&rules, least, now_ms).is_some()
+    }
+
+    /// What its provider has stated of a model, and its owner has not set.
+    fn stated(&self, it: &Registered, now_ms: i64) -> Limits {
+        self.limits().stated.of(it, now_ms).map(|(limits, _)| limits).unwrap_or_default()
     }
 }
 
 impl Call<'_> {
     /// What it may take at most.
-    fn tokens(&self) -> Tokens {
-        let model = &self.it.model;
-        let output = self.request.max_output.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT);
-        Tokens { input: self.estimate, output }
+    fn tokens(&self, stated: &Limits) -> Tokens {
+        if self.purpose == Purpose::Count {
+            return Tokens::default();
+        }
+        let (model, limits) = (&self.it.model, self.it.limits.over(stated));
+        let endpoint = self.snapshot.endpoint(&model.endpoint);
+        // Whoever said it, caller or owner, it stands in what is sent. It is read where tokens are counted.
+        let counts = limits.tpm.is_some() || limits.tpd.is_some();
+        let said = endpoint.filter(|_| counts).and_then(|it| wire::budget(it.api, self.body));
+        Tokens { input: self.estimate, output: said.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT) }
     }
 }
 
 impl Metered {
-    /// The member has begun to answer: its key is good, and it is not limited.
+    /// Goes with what is sent.
+    pub(crate) fn sends(&self) -> &Sends {
+        &self.sends
+    }
+
+    /// The member has begun to answer, whatever becomes of that.
+    pub(crate) fn begins(&mut self) {
+        let begun = self.begun;
+        self.first_token_s.get_or_insert_with(|| round(begun.elapsed().as_secs_f64()));
+    }
+
+    /// Its answer counts: its key is good, and it is not limited.
     pub(crate) fn answers(&mut self) {
-        self.first_token_s = Some(round(self.begun.elapsed().as_secs_f64()));
+        self.begins();
         self.told(None, true);
     }
 
@@ -179,7 +248,8 @@ impl Metered {
         let Some(endpoint) = self.snapshot.endpoint(&it.model.endpoint) else { return };
         self.gateway.note_headers(endpoint, it, &head.headers);
         if head.status == 429 {
-            self.gateway.note_body(endpoint, it, head.status, &head.refusal);
+            let refusal = (head.status, &head.headers, &head.refusal[..]);
+            self.gateway.note_refusal(endpoint, it, self.at_ms, refusal);
         }
     }
 
@@ -195,11 +265,13 @@ impl Metered {
 
     /// Its row, if nothing more is heard of it.
     pub(crate) fn cut_off(&self) -> LedgerRow {
-        self.row(&Ended { status: "cancelled", ..Ended::default() }, 1)
+        let usage = self.purpose.usage(&Usage::default());
+        let row = self.row(&Ended { status: "cancelled", ..Ended::default() }, &usage, 1);
+        LedgerRow { tokens_held: self.held, ..row }
     }
 
     fn told(&mut self, error: Option<&UpstreamError>, answered: bool) {
-        if std::mem::replace(&mut self.is_told, true) {
+        if std::mem::replace(&mut self.is_told, true) || self.purpose == Purpose::Count {
             return;
         }
         let Some(it) = self.snapshot.roster.get(&self.alias) else { return };
@@ -214,20 +286,56 @@ impl Metered {
 
     fn over(&mut self, ended: &Ended<'_>) -> LedgerRow {
         self.is_over = true;
-        let attempts = ended.attempts.max(1);
-        let tokens = tokens(&ended.usage);
+        let attempts = self.sends.times().max(1);
+        let usage = self.purpose.usage(&ended.usage);
+        let tokens = tokens(&usage);
+        let mut row = self.row(ended, &usage, attempts);
+        let has_place = self.reserved.is_some();
         if let Some(reserved) = self.reserved.take() {
-            // What was refused, or never arrived, took nothing.
-            let nothing = ended.error.is_some_and(|error| {
-                error.status.is_some()
-                    || (error.class == Class::Network && ended.first_token_s.or(self.first_token_s).is_none())
-            });
-            let tokens = tokens.or(nothing.then_some(0));
-            self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests: attempts, tokens });
+            let tokens = self.counted(ended, tokens);
+            // What went out again has its own place.
+            let requests = attempts - self.sends.again();
+            self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
+            row.tokens_held = self.held.filter(|_| tokens.is_none());
         }
-        let row = self.row(ended, attempts);
+        self.count_late(&row, tokens, has_place);
         self.spend(tokens, row.cost);
         row
+    }
+
+    /// The tokens that it counts with against its endpoint's rules; `None` where what it might have taken stays.
+    fn counted(&self, ended: &Ended<'_>, tokens: Option<u64>) -> Option<u64> {
+        let has_begun = ended.first_token_s.or(self.first_token_s).is_some();
+        match ended.error {
+            // What was refused, or never arrived, took nothing.
+            Some(error) if error.status.is_some() || (error.class == Class::Network && !has_begun) => {
+                tokens.or(Some(0))
+            }
+            // Of one that was cut off, what was told on the way is not all of it.
+            Some(_) if has_begun => None,
+            None if ended.status == "cancelled" => None,
+            _ => tokens,
+        }
+    }
+
+    /// It began before there were the rules that there are now: it counts where it has no place.
+    fn count_late(&self, row: &LedgerRow, tokens: Option<u64>, has_place: bool) {
+        let now = self.gateway.snapshot();
+        let Some(it) = now.roster.get(&row.alias) else { return };
+        let now_ms = self.gateway.clock().now_ms();
+        let count = |place| {
+            let (requests, tokens) = (row.attempts.into(), tokens.unwrap_or(0));
+            let spent = Spent { place, at_ms: self.at_ms, requests, tokens };
+            self.gateway.limits().pacing().add(&spent, now_ms);
+        };
+        if !has_place && !it.limits.is_empty() {
+            count(Place::Connection(it.connection.clone()));
+        }
+        let is_apart = self.is_stated || self.purpose == Purpose::Count;
+        if !is_apart && !self.gateway.stated(it, now_ms).is_empty() {
+            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+            count(Place::Model { endpoint, served });
+        }
     }
 
     /// Counts against the budgets there are now.
@@ -241,11 +349,10 @@ impl Metered {
         }
     }
 
-    fn row(&self, ended: &Ended<'_>, attempts: u32) -> LedgerRow {
+    fn row(&self, ended: &Ended<'_>, usage: &Usage, attempts: u32) -> LedgerRow {
         let it = self.snapshot.roster.get(&self.alias);
         let price = it.and_then(|it| it.model.facts.price.as_ref());
         let of = |text: fn(&Registered) -> &String| it.map(text).cloned().unwrap_or_default();
-        let usage = &ended.usage;
         LedgerRow {
             at_ms: self.at_ms,
             alias: self.gateway.called_now(&self.alias),
@@ -267,10 +374,14 @@ impl Metered {
             cache_write: usage.cache_write,
             seconds: round(self.begun.elapsed().as_secs_f64()),
             first_token_s: ended.first_token_s.or(self.first_token_s),
-            cost: price.and_then(|price| price.cost(usage)),
+            cost: match self.purpose {
+                Purpose::Count => Some(0.0),
+                _ => price.and_then(|price| price.cost(usage)),
+            },
             caller: "local".to_owned(),
             collection: self.collection.clone(),
             practice: it.is_some_and(|it| it.practice),
+            ..LedgerRow::default()
         }
     }
 }
@@ -301,15 +412,21 @@ impl Purpose {
             Purpose::Shadow => "shadow",
             Purpose::Picker => "picker",
             Purpose::Probe => "probe",
+            Purpose::Count => "count",
+        }
+    }
+
+    fn usage(self, counted: &Usage) -> Usage {
+        match self {
+            Purpose::Count => Usage { input: Some(0), output: Some(0), ..Usage::default() },
+            _ => *counted,
         }
     }
 }
 
-fn rules(it: &Registered) -> Rules<'_> {
-    Rules {
-        connection: (&it.connection, &it.limits),
-        model: (&it.model.endpoint, &it.model.served, &NO_LIMITS),
-    }
+/// The owner's, of all that shares a rate limit, and beside them what was stated of the model.
+fn rules<'a>(it: &'a Registered, stated: &'a Limits) -> Rules<'a> {
+    Rules { connection: (&it.connection, &it.limits), model: (&it.model.endpoint, &it.model.served, stated) }
 }
 
 /// In and out, cache included; `None` where nobody counted.
@@ -323,17 +440,21 @@ fn tokens(usage: &Usage) -> Option<u64> {
 /// As the failure of a seat or a turn: one that waiting mends, or a size that nothing does.
 fn in_the_way(paced: &Paced, now_ms: i64) -> UpstreamError {
     let rule = &paced.rule;
+    let whose = match &rule.place {
+        Place::Connection(_) => "our own",
+        Place::Model { .. } => "the provider's stated",
+    };
     match paced.until_ms {
         Some(until_ms) => UpstreamError {
             class: Class::Capacity,
             status: Some(429),
-            message: format!("not sent: our own limit of {rule} is reached"),
+            message: format!("not sent: {whose} limit of {rule} is reached"),
             retry_after: Some(Duration::from_millis(u64::try_from(until_ms - now_ms).unwrap_or(0))),
         },
         None => UpstreamError {
             class: Class::TooLarge,
             status: Some(413),
-            message: format!("not sent: it is larger than our own limit of {rule}"),
+            message: format!("not sent: it is larger than {whose} limit of {rule}"),
             retry_after: None,
         },
     }

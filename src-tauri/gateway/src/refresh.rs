@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    upstream::{Outgoing, OutgoingHeaders},
+    upstream::{Outgoing, OutgoingHeaders, Sends},
     view::{CatalogSource, CatalogView, LiveEvent},
 };
 
@@ -188,7 +188,13 @@ impl Gateway {
                 headers.set(name, value);
             }
         }
-        let outgoing = Outgoing { method: Method::GET, url: source.at(), headers, body: Bytes::new() };
+        let outgoing = Outgoing {
+            method: Method::GET,
+            url: source.at(),
+            headers,
+            body: Bytes::new(),
+            sends: Sends::default(),
+        };
         let mut incoming = self.transport().send(outgoing).await.map_err(|error| error.to_string())?;
         if incoming.status == 304 && seen.digest.is_some() {
             return Ok(Fetched::Same);

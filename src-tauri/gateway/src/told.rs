@@ -11,13 +11,13 @@ use std::{
 
 use catalog::{Endpoint, Quota};
 use http::HeaderMap;
-use plan::{Cooldowns, Cooling, KeptCooldown, Place, Registered};
+use plan::{Cooldowns, Cooling, KeptCooldown, Place, Reach, Registered};
 use store::{CooldownRow, QuotaRow, Store, StoreError};
 
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    view::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView},
+    view::{ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, StatedView},
 };
 
 /// Connection, served name, metric, window.
@@ -40,6 +40,9 @@ struct Quotas {
 
 /// What is said in every reply is written at most this often.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// A cooldown that ends this soon, in ms, is over by the time a process that was killed is there again.
+const SHORT_MS: i64 = 3_000;
 
 const MODEL: &str = "model";
 const CONNECTION: &str = "connection";
@@ -70,10 +73,29 @@ impl Gateway {
         self.note_quotas(it, &catalog::quotas(endpoint, text, now_ms), now_ms);
     }
 
-    /// What a refusal's body says of them.
-    pub(crate) fn note_body(&self, endpoint: &Endpoint, it: &Registered, status: u16, body: &[u8]) {
+    /// What the refusal of a call that was sent then says of them beside, in its body; and of the limit that was met.
+    pub(crate) fn note_refusal(
+        &self,
+        endpoint: &Endpoint,
+        it: &Registered,
+        sent_ms: i64,
+        (status, headers, body): (u16, &HeaderMap, &[u8]),
+    ) {
         let now_ms = self.clock().now_ms();
-        self.note_quotas(it, &catalog::quotas_in_body(endpoint, status, body, now_ms), now_ms);
+        let text = |name: &str| headers.get(name)?.to_str().ok();
+        let mut named = catalog::quotas_in_body(endpoint, status, body, now_ms);
+        let beside = catalog::quotas(endpoint, text, now_ms);
+        self.learn_rate(it, sent_ms, &named, &beside);
+        // Words seldom say how much is left and until when, and the headers beside them do.
+        for quota in &mut named {
+            let same = |it: &&Quota| (it.metric, it.window_s) == (quota.metric, quota.window_s);
+            if let Some(more) = beside.iter().find(same) {
+                quota.limit = quota.limit.or(more.limit);
+                quota.remaining = quota.remaining.or(more.remaining);
+                quota.reset_ms = quota.reset_ms.or(more.reset_ms);
+            }
+        }
+        self.note_quotas(it, &named, now_ms);
     }
 
     fn note_quotas(&self, it: &Registered, quotas: &[Quota], now_ms: i64) {
@@ -99,35 +121,59 @@ impl Gateway {
         self.keep_told();
     }
 
+    /// A model is left alone after a rate limit, or all of its connection; for as long as was stated, if that was.
+    pub(crate) fn cools(&self, it: &Registered, reach: Reach, stated_ms: Option<i64>) {
+        let now_ms = self.clock().now_ms();
+        let mut cooldowns = self.known().cooldowns();
+        let was_ms = cooldowns.cooling(&it.model, &it.connection, now_ms).unwrap_or(now_ms);
+        let until_ms = cooldowns.limited(&it.model, &it.connection, reach, stated_ms, now_ms);
+        drop(cooldowns);
+        // One that is met again and again while it runs is hardly longer for that.
+        match until_ms.saturating_sub(was_ms) > SHORT_MS {
+            true => self.keep_cooldowns(),
+            false => self.cooldowns_changed(),
+        }
+    }
+
     /// Something cools, or does not any more.
     pub(crate) fn cooldowns_changed(&self) {
         self.told().cooldowns_changed.store(true, Ordering::Release);
         self.keep_told();
     }
 
-    /// Writes what has changed, soon; when the gateway stops, at once.
+    /// Writes what has changed: at once where nothing was written lately, else soon, and when the gateway stops.
     fn keep_told(&self) {
         if self.told().is_keeping.swap(true, Ordering::AcqRel) {
             return;
         }
         let gateway = self.clone();
         self.tasks().spawn(async move {
+            gateway.keep_changed();
             tokio::select! {
                 () = tokio::time::sleep(KEEP_EVERY) => {}
                 () = gateway.stopping().cancelled() => {}
             }
             gateway.told().is_keeping.store(false, Ordering::Release);
-            let rows = std::mem::take(
-                &mut gateway.told().quotas.lock().unwrap_or_else(PoisonError::into_inner).changed,
-            );
-            if !rows.is_empty() {
-                drop(gateway.store().keep_quotas(rows.into_values().collect()));
-            }
-            if gateway.told().cooldowns_changed.swap(false, Ordering::AcqRel) {
-                let state = gateway.known().cooldowns().state(gateway.clock().now_ms());
-                drop(gateway.store().keep_cooldowns(state.into_iter().map(to_row).collect()));
-            }
+            gateway.keep_changed();
         });
+    }
+
+    fn keep_changed(&self) {
+        let rows =
+            std::mem::take(&mut self.told().quotas.lock().unwrap_or_else(PoisonError::into_inner).changed);
+        if !rows.is_empty() {
+            drop(self.store().keep_quotas(rows.into_values().collect()));
+        }
+        if self.told().cooldowns_changed.swap(false, Ordering::AcqRel) {
+            self.keep_cooldowns();
+        }
+    }
+
+    fn keep_cooldowns(&self) {
+        // Held until it is queued: what is written last is how it stands.
+        let cooldowns = self.known().cooldowns();
+        let state = cooldowns.state(self.clock().now_ms());
+        drop(self.store().keep_cooldowns(state.into_iter().map(to_row).collect()));
     }
 
     /// How limits stand now.
@@ -151,8 +197,28 @@ impl Gateway {
                         used: used.used,
                     })
                     .collect(),
-                quota: Vec::new(),
+                ..ConnectionLimits::default()
             });
+        }
+        for it in snapshot.roster.iter() {
+            let Some((limits, until_ms)) = self.limits().stated.of(it, now_ms) else { continue };
+            let of = connections.entry(it.connection.clone()).or_insert_with(|| ConnectionLimits {
+                connection: it.connection.clone(),
+                endpoint: it.model.endpoint.clone(),
+                ..ConnectionLimits::default()
+            });
+            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
+            let place = Place::Model { endpoint, served };
+            of.stated.extend(self.limits().pacing().used(&place, &limits, now_ms).into_iter().map(|used| {
+                StatedView {
+                    model: it.model.served.clone(),
+                    axis: used.axis.name().to_owned(),
+                    window_s: used.axis.window_ms() / 1000,
+                    limit: used.limit,
+                    used: used.used,
+                    until: rfc3339(until_ms),
+                }
+            }));
         }
         for row in self.told().known() {
             let of = connections.entry(row.connection.clone()).or_insert_with(|| ConnectionLimits {
@@ -194,14 +260,16 @@ impl Gateway {
         LimitsView { connections: connections.into_values().collect(), cooling, budgets: self.budgets_view() }
     }
 
-    /// Ends the cooldown of a model, by its alias, and of its connection; or of a connection, by its name. Says whether
-    /// there was one.
+    /// Ends the cooldown of a model, by its alias, and of its connection, and forgets what limits its provider stated; or
+    /// ends that of a connection, by its name. Says whether there was one.
     pub fn clear_cooldown(&self, name: &str) -> bool {
         let snapshot = self.snapshot();
         let mut places = vec![Place::Connection(name.to_owned())];
+        let mut had_rate = false;
         if let Some(it) = snapshot.roster.get(name) {
             let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
             places.extend([Place::Model { endpoint, served }, Place::Connection(it.connection.clone())]);
+            had_rate = self.forget_rate(it);
         } else if let Some((endpoint, served)) = name.split_once('/') {
             places.push(Place::Model { endpoint: endpoint.to_owned(), served: served.to_owned() });
         }
@@ -210,9 +278,9 @@ impl Gateway {
         let cleared = places.iter().filter(|place| cooldowns.clear(place)).count();
         drop(cooldowns);
         if cleared > 0 {
-            self.cooldowns_changed();
+            self.keep_cooldowns();
         }
-        cleared > 0
+        cleared > 0 || had_rate
     }
 }
 

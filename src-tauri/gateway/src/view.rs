@@ -11,6 +11,7 @@ use ts_rs::TS;
 
 pub use limits::{
     BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
+    StatedView,
 };
 pub use onboarding::{OnboardingItem, OnboardingLog, OnboardingOutcome, OnboardingQueue, OnboardingState};
 pub use records::{ModelRecord, ModelState};

@@ -4,7 +4,7 @@ mod clock;
 mod rule;
 mod window;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use catalog::Limits;
 
@@ -169,24 +169,38 @@ impl Pacing {
         }
     }
 
-    /// What the ledger holds, oldest first, in place of all that was known but what is under way: at start, and when
-    /// rules have changed. A month back is enough; what lies ahead of now counts as sent now.
+    /// The tokens that a call counts with until it has ended.
+    pub fn held(&self, reserved: &Reserved) -> u64 {
+        self.under_way.get(&reserved.0).map_or(0, |sent| sent.tokens)
+    }
+
+    /// What the ledger holds of some places, oldest first, in place of all that was known of them but what is under way:
+    /// at start, and where rules are new. A month back is enough; what lies ahead of now counts as sent now.
     pub fn load(&mut self, spent: impl IntoIterator<Item = Spent>, now_ms: i64) {
-        let now = self.clock.tick(now_ms);
-        self.traffic.iter_mut().flat_map(Traffic::each).for_each(Window::clear);
-        for Spent { place, at_ms, requests, tokens } in spent {
-            let at = match &place {
-                Place::Connection(connection) => self.connection_named(connection),
-                Place::Model { endpoint, served } => self.model_named(endpoint, served),
-            };
-            let at_ms = at_ms.saturating_add(now.saturating_sub(now_ms)).min(now);
-            for window in self.traffic[at].each() {
-                window.add(at_ms, Counts { requests, tokens });
-                window.forget(now);
+        let mut loaded = HashSet::new();
+        for spent in spent {
+            let at = self.named(&spent.place);
+            if loaded.insert(at) {
+                self.traffic[at].each().for_each(Window::clear);
             }
+            self.add(&spent, now_ms);
         }
         let under_way: Vec<Sent> = self.under_way.values().copied().collect();
-        under_way.iter().for_each(|sent| self.count(sent));
+        for sent in under_way {
+            let at = sent.at.map(|at| at.filter(|at| loaded.contains(at)));
+            self.count(&Sent { at, ..sent });
+        }
+    }
+
+    /// What was sent before there was a rule for it, beside what is known.
+    pub fn add(&mut self, spent: &Spent, now_ms: i64) {
+        let now = self.clock.tick(now_ms);
+        let at = self.named(&spent.place);
+        let at_ms = spent.at_ms.saturating_add(now.saturating_sub(now_ms)).min(now);
+        for window in self.traffic[at].each() {
+            window.add(at_ms, Counts { requests: spent.requests, tokens: spent.tokens });
+            window.forget(now);
+        }
     }
 
     /// How the rules of a place stand, in the order of the set-up file.
@@ -280,6 +294,13 @@ impl Pacing {
     fn model(&mut self, rules: &Rules<'_>) -> Option<usize> {
         let (endpoint, served, limits) = rules.model;
         (!limits.is_empty()).then(|| self.model_named(endpoint, served))
+    }
+
+    fn named(&mut self, place: &Place) -> usize {
+        match place {
+            Place::Connection(connection) => self.connection_named(connection),
+            Place::Model { endpoint, served } => self.model_named(endpoint, served),
+        }
     }
 
     fn connection_named(&mut self, connection: &str) -> usize {

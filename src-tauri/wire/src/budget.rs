@@ -1,4 +1,5 @@
-//! More room for an answer that was empty because its budget had been spent on thinking.
+//! How long an answer may be, in tokens, as a body says it: read, and given more room where all of it was spent on
+//! thinking.
 
 use crate::{
     dialect::Dialect,
@@ -6,6 +7,13 @@ use crate::{
     model::Quirks,
     relay::Body,
 };
+
+/// The most tokens that the answer to a body for a member of `api` may have; `None` where it does not say. The larger
+/// where it says so twice.
+pub fn budget(api: Dialect, body: &[u8]) -> Option<u64> {
+    let body = Json::read(body.to_vec()).ok()?;
+    places(api, Quirks::default()).iter().filter_map(|path| stated(&body, path)).max()
+}
 
 /// A body as it was sent to a member of `api`, with twice the budget for its answer, and at most `most` where that is
 /// known. Where it states none, with twice of `spent`.
@@ -19,12 +27,8 @@ pub fn with_twice_the_budget(
     quirks: Quirks,
 ) -> Option<Vec<u8>> {
     let body = Json::read(body.to_vec()).ok()?;
-    let at = |path: &&[&str]| {
-        let found = path.iter().try_fold(body.root(), |found, field| Object::of(found)?.get(field))?;
-        found.get().parse::<u64>().ok()
-    };
     let places = places(api, quirks);
-    let stated = places.iter().find_map(|path| Some((*path, at(path)?)));
+    let stated = places.iter().find_map(|path| Some((*path, stated(&body, path)?)));
     let (path, now) = stated.unwrap_or((places[0], spent));
     let twice = now.max(1).saturating_mul(2);
     let twice = most.map_or(twice, |most| twice.min(most));
@@ -32,6 +36,11 @@ pub fn with_twice_the_budget(
     let mut body = Body::new(&body).ok()?;
     body.set(path, &twice.to_string());
     Some(body.into_bytes())
+}
+
+fn stated(body: &Json, path: &[&str]) -> Option<u64> {
+    let found = path.iter().try_fold(body.root(), |found, field| Object::of(found)?.get(field))?;
+    found.get().parse().ok()
 }
 
 /// Where the budget stands, first where it is put when it stands nowhere.
@@ -54,6 +63,26 @@ fn places(api: Dialect, quirks: Quirks) -> &'static [&'static [&'static str]] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_budget_is_read_where_it_stands() {
+        for (api, body, wanted) in [
+            (Dialect::Chat, r#"{"max_tokens": 16, "a":1e3}"#, Some(16)),
+            (Dialect::Chat, r#"{"max_completion_tokens":16,"max_tokens":17}"#, Some(17)),
+            (Dialect::Chat, r#"{"a":{"max_tokens":16}}"#, None),
+            (Dialect::Chat, r#"{"max_tokens":null}"#, None),
+            (Dialect::Completions, r#"{"max_tokens":16}"#, Some(16)),
+            (Dialect::Responses, r#"{"max_output_tokens":16}"#, Some(16)),
+            (Dialect::Anthropic, r#"{"max_tokens":16}"#, Some(16)),
+            (Dialect::Gemini, r#"{"generation_config":{"maxOutputTokens":16}}"#, Some(16)),
+            (Dialect::Ollama, r#"{"options":{"num_predict":16}}"#, Some(16)),
+            // As much as there is.
+            (Dialect::Ollama, r#"{"options":{"num_predict":-1}}"#, None),
+            (Dialect::Ollama, "", None),
+        ] {
+            assert_eq!(budget(api, body.as_bytes()), wanted, "{body}");
+        }
+    }
 
     #[test]
     fn the_budget_is_doubled_where_it_stands_and_nothing_else_is_touched() {

@@ -49,7 +49,7 @@ mod text;
 mod usage;
 pub mod wait;
 
-pub use budget::with_twice_the_budget;
+pub use budget::{budget, with_twice_the_budget};
 pub use count::TokenCount;
 pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};

@@ -32,6 +32,7 @@ mod limits;
 mod lists;
 mod load;
 mod merging;
+mod metering;
 mod onboarding;
 mod options;
 mod paid;

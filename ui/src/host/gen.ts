@@ -236,6 +236,8 @@ export type ConnectionLimits = {
   /** Calls under way, where there are rules. */
   in_flight: number;
   rules: Array<RuleView>;
+  /** What its provider stated as it refused a call, where its owner has no rule. */
+  stated: Array<StatedView>;
   quota: Array<QuotaView>;
 };
 
@@ -1087,6 +1089,21 @@ export type SpendRow = {
   /** Answers judged useful, and dollars for each of them. */
   useful: number;
   cost_per_useful: number | null;
+};
+
+/** A limit that a provider stated as it refused a call: it is kept to like a rule, for a day. */
+export type StatedView = {
+  /** The served name of the model it was stated of. */
+  model: string;
+  /** As a rule's. */
+  axis: string;
+  /** Seconds that it looks back. */
+  window_s: number;
+  limit: number;
+  /** What is under way included. */
+  used: number;
+  /** RFC 3339, UTC. */
+  until: string;
 };
 
 export type Status = {

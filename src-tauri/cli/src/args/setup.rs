@@ -81,7 +81,8 @@ pub struct SetEndpoint {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Limits {
-    /// End a model's cooldown and its connection's, by its alias; or a connection's, by its name
+    /// End a model's cooldown and its connection's, by its alias, and forget limits that were stated of it; or end a
+    /// connection's, by its name
     Clear { name: String },
 }
 

@@ -1,13 +1,15 @@
 //! How many tokens a question has (wire.md §9): the member's own count where only one can be meant, else the
 //! gateway's estimate. The reply says which.
 
+use std::sync::Arc;
+
 use axum::response::Response;
-use catalog::{Endpoint, Model};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use plan::Collection;
+use plan::{Collection, Registered};
 use wire::{
-    ApiError, Dialect, Json, Kind, Member, Origin, ReplyMode, Request, Route, Target, TokenCount,
-    estimate_tokens,
+    ApiError, Class, Dialect, Json, Kind, Member, Origin, ReplyMode, Request, Route, Target, TokenCount,
+    UpstreamError, estimate_tokens,
 };
 
 use super::{
@@ -15,7 +17,10 @@ use super::{
     ask::{AskedFor, asked_for},
     reply,
 };
-use crate::{setup::Snapshot, upstream};
+use crate::{
+    metered::{self, Ended, Purpose},
+    setup::Snapshot,
+};
 
 const COUNT: HeaderName = HeaderName::from_static("x-bench-count");
 
@@ -38,11 +43,12 @@ pub(crate) async fn tokens(
         _ => only_member(call, &snapshot, &asked.collection, &request),
     };
     let (how, reply) = match member {
-        Some((model, endpoint)) if endpoint.api == call.dialect => {
-            let asking = Asking { counting, request: &request, body, features };
-            (call.exact(&asking, model, endpoint).await).map(|reply| ("exact", reply))
+        Some(it) => {
+            let collection = &asked.collection.name;
+            let asking = Asking { counting, request: &request, body, features, collection };
+            (call.exact(&asking, &snapshot, it).await).map(|reply| ("exact", reply))
         }
-        _ => None,
+        None => None,
     }
     .unwrap_or_else(|| ("estimate", counting.encode_reply(estimate_tokens(&request))));
     let mut response = reply::json(StatusCode::OK, reply);
@@ -65,12 +71,17 @@ struct Asking<'a> {
     request: &'a Request,
     body: &'a Json,
     features: &'a [(&'static str, String)],
+    collection: &'a str,
 }
 
 impl Call<'_> {
-    /// The member's own reply, when it holds a count.
-    async fn exact(&self, asking: &Asking<'_>, model: &Model, endpoint: &Endpoint) -> Option<Vec<u8>> {
-        let gateway = self.gateway;
+    /// The member's own reply, when it holds a count. It is not asked while it cools down, nor over its limits.
+    async fn exact(&self, asking: &Asking<'_>, snapshot: &Arc<Snapshot>, it: &Registered) -> Option<Vec<u8>> {
+        let (gateway, model) = (self.gateway, &it.model);
+        let endpoint = snapshot.endpoint(&model.endpoint).filter(|endpoint| endpoint.api == self.dialect)?;
+        if gateway.cooling(it, gateway.clock().now_ms()).is_some() {
+            return None;
+        }
         let endpoint = gateway.resolve(endpoint);
         let member = Member::of(&endpoint.name, &model.served);
         // A seal that the member cannot read would be refused here too.
@@ -82,12 +93,44 @@ impl Call<'_> {
             foreign: own.foreign,
             ..Target::default()
         };
-        let encoded = asking.counting.relay(asking.body, asking.request, &target).ok()?;
+        let mut encoded = asking.counting.relay(asking.body, asking.request, &target).ok()?;
         let key = gateway.key(&endpoint).await;
-        let transport = gateway.transport();
-        let said = upstream::count(transport, &endpoint, key.as_ref(), encoded, asking.features).await?;
-        asking.counting.decode_reply(&said)?;
-        Some(gateway.scrub(&String::from_utf8(said).ok()?).into_bytes())
+        let body = Bytes::from(std::mem::take(&mut encoded.body));
+        let counting = metered::Call {
+            snapshot,
+            it,
+            purpose: Purpose::Count,
+            collection: asking.collection,
+            body: &body,
+            estimate: 0,
+        };
+        let metered = gateway.admit(counting).await.ok()?;
+        let said = gateway.upstream().count(
+            &endpoint,
+            (key, metered.sends()),
+            (&encoded, body.clone()),
+            asking.features,
+        );
+        let counted = said.await.and_then(|said| {
+            let text = String::from_utf8(said).ok();
+            text.filter(|said| asking.counting.decode_reply(said.as_bytes()).is_some()).ok_or_else(no_count)
+        });
+        let (status, error) = match &counted {
+            Ok(_) => ("ok", None),
+            Err(error) => ("error", Some(error)),
+        };
+        let row = metered.end(&Ended { status, error, ..Ended::default() });
+        drop(gateway.store().spent(row));
+        Some(gateway.scrub(&counted.ok()?).into_bytes())
+    }
+}
+
+fn no_count() -> UpstreamError {
+    UpstreamError {
+        class: Class::Other,
+        status: None,
+        message: "no count came".to_owned(),
+        retry_after: None,
     }
 }
 
@@ -97,11 +140,10 @@ fn only_member<'a>(
     snapshot: &'a Snapshot,
     collection: &Collection,
     request: &Request,
-) -> Option<(&'a Model, &'a Endpoint)> {
+) -> Option<&'a Registered> {
     let members = call.gateway.members_for(collection, request);
     let [alias] = &members[..] else { return None };
-    let model = snapshot.model(alias)?;
-    Some((model, snapshot.endpoint(&model.endpoint)?))
+    snapshot.roster.get(alias)
 }
 
 /// The member that a turn of this conversation would go to, where that is known.
@@ -111,14 +153,13 @@ fn routed<'a>(
     asked: &AskedFor,
     request: &Request,
     headers: &HeaderMap,
-) -> Option<(&'a Model, &'a Endpoint)> {
+) -> Option<&'a Registered> {
     let kept = call.gateway.kept_model(&asked.collection, request, headers);
     let alias = match &asked.collection.members[..] {
         [alias] => alias.clone(),
         _ => kept?,
     };
-    let model = snapshot.model(&alias).filter(|model| model.retired.is_none())?;
-    Some((model, snapshot.endpoint(&model.endpoint)?))
+    snapshot.roster.get(&alias).filter(|it| it.model.retired.is_none())
 }
 
 fn counts_nothing() -> ApiError {

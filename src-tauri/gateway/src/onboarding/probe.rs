@@ -78,7 +78,7 @@ pub(super) async fn ask(
         it,
         purpose: Purpose::Probe,
         collection: "",
-        request: &request,
+        body: &body,
         estimate: wire::estimate_tokens(&request),
     };
     let metered = match gateway.admit(call).await {
@@ -88,10 +88,10 @@ pub(super) async fn ask(
     let settings = &snapshot.setup.settings;
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     let limits = Limits { whole: seconds(settings.seat_seconds), idle: seconds(settings.idle_seconds) };
-    let asked = ForText { call, endpoint: &endpoint, callers_options: true, limits };
-    let Told { outcome, metered, sent } =
-        gateway.ask_for_text(asked, metered, (&encoded, body), |_| {}).await;
-    gateway.over(metered, &outcome, sent);
+    let asked = ForText { call, request: &request, endpoint: &endpoint, callers_options: true, limits };
+    let Told { outcome, metered } =
+        gateway.ask_for_text(asked, metered, (&encoded, body.clone()), |_| {}).await;
+    gateway.over(metered, &outcome);
     Asked::Found(found(gateway, step, &outcome))
 }
 

@@ -41,20 +41,20 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         it,
         purpose: Purpose::Picker,
         collection: &panel.collection.name,
-        request: &request,
+        body: &body,
         estimate: wire::estimate_tokens(&request),
     };
     let Ok(metered) = gateway.admit(call).await else {
         return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));
     };
     let limits = Limits { whole: WAIT, idle: WAIT };
-    let asked = ForText { call, endpoint: &endpoint, callers_options: true, limits };
-    let asked = gateway.ask_for_text(asked, metered, (&encoded, body), |_| {});
+    let asked = ForText { call, request: &request, endpoint: &endpoint, callers_options: true, limits };
+    let asked = gateway.ask_for_text(asked, metered, (&encoded, body.clone()), |_| {});
     let answer = match tokio::time::timeout(WAIT, asked).await {
         // Cut off, its call is written down as such.
         Err(_) => Err(NoAnswer::Late),
-        Ok(Told { outcome, metered, sent }) => {
-            gateway.over(metered, &outcome, sent);
+        Ok(Told { outcome, metered }) => {
+            gateway.over(metered, &outcome);
             match outcome.end {
                 CallEnd::Ok => Ok(outcome.answer),
                 CallEnd::Error(error) if error.class == wire::Class::Timeout => Err(NoAnswer::Late),
@@ -66,10 +66,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         && let Some(it) = panel.snapshot.roster.get(&model.alias)
     {
         // One that is mute would hold up the explorers of every panel.
-        let mut cooldowns = gateway.known().cooldowns();
-        cooldowns.limited(&it.model, &it.connection, Reach::Model, None, gateway.clock().now_ms());
-        drop(cooldowns);
-        gateway.cooldowns_changed();
+        gateway.cools(it, Reach::Model, None);
     }
     picker::chosen(shapes, &model.alias, answer.as_deref().map_err(|no_answer| *no_answer))
 }

@@ -72,7 +72,8 @@ pub(crate) async fn run_seat(
         idle: Duration::from_secs(settings.idle_seconds.into()),
     };
     let watcher = Watcher::new(&gateway, &panel.id, &plan.call);
-    let asked = ForText { call, endpoint: &plan.endpoint, callers_options: false, limits };
+    let request = plan.merge.as_deref().unwrap_or(&panel.asking.request);
+    let asked = ForText { call, request, endpoint: &plan.endpoint, callers_options: false, limits };
     let body = plan.body.clone();
     let asked = gateway.ask_for_text(asked, metered, (&plan.encoded, body), |text| {
         watcher.take(text);
@@ -92,7 +93,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
         it,
         purpose: if merges { Purpose::Merge } else { Purpose::Panel },
         collection: &panel.collection.name,
-        request: plan.merge.as_deref().unwrap_or(&panel.asking.request),
+        body: &plan.body,
         // A merger is asked the answers too.
         estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
     }
@@ -124,7 +125,7 @@ async fn end(
     panel: &Panel,
     plan: SeatPlan,
     (started_ms, done): (i64, Instant),
-    Told { outcome, metered, sent }: Told,
+    Told { outcome, metered }: Told,
 ) -> SeatEnd {
     let (status, error) = match outcome.end {
         CallEnd::Ok => (SeatStatus::Ok, None),
@@ -139,7 +140,6 @@ async fn end(
         error: error.as_ref(),
         usage: outcome.usage,
         served_as: outcome.served_as.as_deref(),
-        attempts: sent,
         first_token_s: outcome.first_token_s.map(round),
         call: &plan.call,
         turn: None,

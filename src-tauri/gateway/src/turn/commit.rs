@@ -23,7 +23,7 @@ use crate::{
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
-    upstream::{ACCEPT, Incoming, Outgoing, headers, network, notice, silence, text_header, url},
+    upstream::{ACCEPT, Incoming, Outgoing, Sends, headers, network, notice, silence, text_header, url},
 };
 
 /// Members tried in one turn.
@@ -118,22 +118,27 @@ impl Turn {
             it,
             purpose: Purpose::Route,
             collection: &self.collection.name,
-            request: &self.request,
+            body: &asked.body,
             estimate: self.estimate,
         };
-        match self.gateway.admit(call).await {
+        let sends = match self.gateway.admit(call).await {
             Ok(metered) => self.record.sends(metered),
             Err(paced) => return Err(Failed::of(paced)),
-        }
-        let answering = self.first_piece(it, asked).await;
+        };
+        let answering = self.first_piece(it, asked, sends).await;
         answering.inspect_err(|failed| {
             self.record.attempt_failed(&failed.error, failed.out_of_room.unwrap_or_default());
         })
     }
 
-    async fn first_piece(&mut self, it: &Registered, asked: Asked) -> Result<Answering, Failed> {
+    async fn first_piece(
+        &mut self,
+        it: &Registered,
+        asked: Asked,
+        sends: Sends,
+    ) -> Result<Answering, Failed> {
         let streamed = self.request.stream;
-        let sending = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience);
+        let sending = send(&self.gateway, (it, &asked, sends), &self.features, streamed, self.patience);
         // Noted once it has gone out, while the member is at it.
         let (sent, ()) = join(sending, async { self.record.note() }).await;
         let incoming = sent?;
@@ -144,11 +149,14 @@ impl Turn {
             Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
         loop {
             answering.read().await;
+            let begun = answering.watch.first_piece.is_some();
+            if begun {
+                self.record.begins();
+            }
             if let Some(error) = answering.watch.error.take() {
                 return Err(Failed::of(cleaned(&self.gateway, error)));
             }
             // A reply that goes out whole may fail over to its last byte.
-            let begun = answering.watch.first_piece.is_some();
             if begun && (self.request.stream || answering.watch.is_over()) {
                 return Ok(answering);
             }
@@ -196,12 +204,13 @@ pub(super) struct Patience {
 /// Sends a turn to a member: the reply's head, when it is a 2xx. `streamed` is what the caller wants.
 pub(super) async fn send(
     gateway: &Gateway,
-    (it, asked): (&Registered, &Asked),
+    (it, asked, sends): (&Registered, &Asked, Sends),
     features: &Features,
     streamed: bool,
     patience: Patience,
 ) -> Result<Incoming, Failed> {
     let at_once = asked.relayed && !streamed;
+    let sent_ms = gateway.clock().now_ms();
     let key = gateway.key(&asked.endpoint).await;
     let accept = if at_once { "application/json" } else { ACCEPT };
     let mut outgoing = headers(&asked.endpoint, key.as_ref(), accept, &asked.encoded.headers);
@@ -213,7 +222,7 @@ pub(super) async fn send(
         url.push_str(&features.query);
     }
     let upstream = gateway.upstream();
-    let outgoing = Outgoing { method: Method::POST, url, headers: outgoing, body: asked.body.clone() };
+    let outgoing = Outgoing { method: Method::POST, url, headers: outgoing, body: asked.body.clone(), sends };
     let patience = if at_once { patience.whole } else { patience.idle };
     let sent = match timeout_at(Instant::now() + patience, upstream.transport.send(outgoing)).await {
         Err(_) => Err(silence(patience)),
@@ -225,11 +234,11 @@ pub(super) async fn send(
     if (200..300).contains(&incoming.status) {
         return Ok(incoming);
     }
-    let (status, is_json) = (incoming.status, is_json(&incoming));
+    let (status, is_json, head) = (incoming.status, is_json(&incoming), incoming.headers.clone());
     let format = wire::format(asked.endpoint.api);
     let refused = upstream.refused(format, incoming, Instant::now() + ERROR_PATIENCE).await;
     if status == 429 {
-        gateway.note_body(&asked.endpoint, it, status, &refused.body);
+        gateway.note_refusal(&asked.endpoint, it, sent_ms, (status, &head, &refused.body));
     }
     let goes_back = asked.relayed && is_json && !refused.body.is_empty();
     let as_it_is = goes_back.then(|| AsItIs {

@@ -14,6 +14,7 @@ use crate::{
     gateway::Gateway,
     metered::{Ended, Metered},
     panel::{class_word, describe, finish_word, json, lossy_view, round, skipped_views},
+    upstream::Sends,
     view::{CandidateView, ConversationView, TurnFailedOver, TurnStatus, TurnView, WhyThisModel},
 };
 
@@ -130,17 +131,28 @@ impl Record {
         open.price.clone_from(&asked.model.facts.price);
     }
 
-    /// It is sent to.
-    pub(crate) fn sends(&mut self, metered: Metered) {
-        let Some(open) = &mut self.open else { return };
-        open.attempts += 1;
-        open.metered = Some(metered);
+    /// It is sent to; what is returned goes with what is sent.
+    pub(crate) fn sends(&mut self, metered: Metered) -> Sends {
+        let sends = metered.sends().clone();
+        if let Some(open) = &mut self.open {
+            open.attempts += 1;
+            open.metered = Some(metered);
+        }
+        sends
+    }
+
+    /// The member has said its first piece.
+    pub(crate) fn begins(&mut self) {
+        if let Some(metered) = self.open.as_mut().and_then(|open| open.metered.as_mut()) {
+            metered.begins();
+        }
     }
 
     /// What was sent last came to nothing, and took this.
     pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
+        open.attempts += metered.sends().again();
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
         open.spent.push(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
@@ -305,6 +317,7 @@ impl Open {
     /// The call that is under way has ended with the turn.
     fn over(&mut self, usage: Usage, error: Option<&UpstreamError>) {
         let Some(metered) = self.metered.take() else { return };
+        self.attempts += metered.sends().again();
         let view = &self.view;
         self.spent.push(metered.end(&Ended {
             status: status_word(view.status),

@@ -117,14 +117,6 @@ impl Shadows {
 
     async fn ask(&self, alias: &str) {
         let Some(it) = self.snapshot.roster.get(alias) else { return };
-        let call = Call {
-            snapshot: &self.snapshot,
-            it,
-            purpose: Purpose::Shadow,
-            collection: &self.collection,
-            request: &self.request,
-            estimate: self.estimate,
-        };
         let started_ms = self.gateway.clock().now_ms();
         let begun = Instant::now();
         let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
@@ -132,10 +124,19 @@ impl Shadows {
         let (asked, metered, sent) = loop {
             let said = Said { request: &self.request, body: &self.body, conversation: &self.conversation };
             let Some(Ok(asked)) = Asked::new(&self.gateway, &self.snapshot, alias, said) else { return };
+            let call = Call {
+                snapshot: &self.snapshot,
+                it,
+                purpose: Purpose::Shadow,
+                collection: &self.collection,
+                body: &asked.body,
+                estimate: self.estimate,
+            };
             // One that its endpoint's limits have no room for is left out.
             let Ok(metered) = self.gateway.admit(call).await else { return };
             let streamed = self.request.stream;
-            let sent = send(&self.gateway, (it, &asked), &self.features, streamed, self.patience).await;
+            let whom = (it, &asked, metered.sends().clone());
+            let sent = send(&self.gateway, whom, &self.features, streamed, self.patience).await;
             match &sent {
                 Err(failed) if again.learns(|| self.gateway.learn(it, &failed.error)) => {
                     let (error, turn) = (Some(&failed.error), Some(self.turn));
@@ -183,7 +184,7 @@ impl Shadows {
             served,
             started_ms,
             seconds: round(took.as_secs_f64()),
-            attempts: 1,
+            attempts: metered.sends().times(),
             practice: self.practice,
             ..CallRow::default()
         };

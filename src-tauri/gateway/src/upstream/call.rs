@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use wire::{Auth, Class, Encoded, Event, Finish, Format, Restore, UpstreamError, Usage};
 
-use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Transport};
+use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Sends, Transport};
 use crate::clock::Clock;
 
 /// Streams, and the whole replies of providers that do not stream.
@@ -57,6 +57,7 @@ pub(crate) struct Outcome {
     /// The model the provider says answered.
     pub served_as: Option<String>,
     pub finish: Option<Finish>,
+    /// Times it was sent.
     pub attempts: u32,
     /// Of the last reply, where one came.
     pub head: Option<Head>,
@@ -93,7 +94,7 @@ impl Upstream {
         endpoint: &Endpoint,
         encoded: &Encoded,
         body: Bytes,
-        key: Option<SecretString>,
+        (key, sends): (Option<SecretString>, &Sends),
         limits: Limits,
         mut on_text: impl FnMut(&str),
     ) -> Outcome {
@@ -103,15 +104,15 @@ impl Upstream {
         let url = url(endpoint, encoded);
 
         let mut reading = Reading::new(format, encoded.restore.clone(), begun);
-        let mut attempts = 0;
+        let mut is_first = true;
         let mut head = None;
         let end = loop {
-            attempts += 1;
             let outgoing = Outgoing {
                 method: Method::POST,
                 url: url.clone(),
                 headers: headers(endpoint, key.as_ref(), ACCEPT, &encoded.headers),
                 body: body.clone(),
+                sends: sends.clone(),
             };
             let idle = |from: Instant| (from + limits.idle).min(deadline);
             let sent = match timeout_at(idle(Instant::now()), self.transport.send(outgoing)).await {
@@ -119,7 +120,7 @@ impl Upstream {
                 Ok(sent) => sent,
             };
             match sent {
-                Err(error) if attempts == 1 && error.is_unsent() => continue,
+                Err(error) if is_first && error.is_unsent() => is_first = false,
                 Err(error) => break CallEnd::Error(network(&error)),
                 Ok(mut incoming) if (200..300).contains(&incoming.status) => {
                     let headers = std::mem::take(&mut incoming.headers);
@@ -149,7 +150,7 @@ impl Upstream {
             first_token_s: reading.first_token_s,
             served_as: reading.served_as,
             finish: reading.finish,
-            attempts,
+            attempts: sends.times(),
             head,
         }
     }

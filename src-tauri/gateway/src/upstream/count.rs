@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use catalog::Endpoint;
 use http::Method;
 use secrecy::SecretString;
 use tokio::time::{Instant, timeout_at};
-use wire::Encoded;
+use wire::{Encoded, UpstreamError};
 
 use super::{
-    call::{headers, read_at_most, url},
-    transport::{Outgoing, Transport},
+    call::{Refused, Upstream, headers, network, read_at_most, silence, url},
+    transport::{Outgoing, Sends},
 };
 
 /// Who asks for a count waits for it before it asks anything else.
@@ -19,40 +20,51 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A count is a number and a few words.
 const BODY: usize = 64 * 1024;
 
-/// Asks once; `None` when no 200 came in time. `features` are the caller's that go on with a relayed body.
-pub(crate) async fn count(
-    transport: &dyn Transport,
-    endpoint: &Endpoint,
-    key: Option<&SecretString>,
-    encoded: Encoded,
-    features: &[(&'static str, String)],
-) -> Option<Vec<u8>> {
-    let deadline = Instant::now() + PATIENCE;
-    let url = url(endpoint, &encoded);
-    let mut dialects: Vec<(&str, &str)> = encoded.headers;
-    dialects.extend(features.iter().map(|(name, value)| (*name, value.as_str())));
-    let outgoing = Outgoing {
-        method: Method::POST,
-        url,
-        headers: headers(endpoint, key, "application/json", &dialects),
-        body: encoded.body.into(),
-    };
-    let incoming = timeout_at(deadline, transport.send(outgoing)).await.ok()?.ok()?;
-    match incoming.status {
-        200 => Some(read_at_most(incoming, BODY, deadline).await),
-        _ => None,
+impl Upstream {
+    /// Asks for a count once: the body of a 200 that came in time. `features` are the caller's that go on with a relayed
+    /// body.
+    pub(crate) async fn count(
+        &self,
+        endpoint: &Endpoint,
+        (key, sends): (Option<SecretString>, &Sends),
+        (encoded, body): (&Encoded, Bytes),
+        features: &[(&'static str, String)],
+    ) -> Result<Vec<u8>, UpstreamError> {
+        let deadline = Instant::now() + PATIENCE;
+        let url = url(endpoint, encoded);
+        let mut dialects: Vec<(&str, &str)> = encoded.headers.clone();
+        dialects.extend(features.iter().map(|(name, value)| (*name, value.as_str())));
+        let outgoing = Outgoing {
+            method: Method::POST,
+            url,
+            headers: headers(endpoint, key.as_ref(), "application/json", &dialects),
+            body,
+            sends: sends.clone(),
+        };
+        let sent = timeout_at(deadline, self.transport.send(outgoing)).await;
+        let incoming = sent.map_err(|_| silence(PATIENCE))?.map_err(|error| network(&error))?;
+        if incoming.status == 200 {
+            return Ok(read_at_most(incoming, BODY, deadline).await);
+        }
+        let Refused { error, .. } = self.refused(wire::format(endpoint.api), incoming, deadline).await;
+        Err(error)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
+    use std::sync::Arc;
+
     use futures_util::{StreamExt, future::BoxFuture, stream};
     use http::HeaderMap;
+    use tokio_util::task::TaskTracker;
     use wire::{Dialect, Restore};
 
     use super::*;
-    use crate::upstream::transport::{Incoming, SendError};
+    use crate::{
+        clock::Clock,
+        upstream::transport::{Incoming, SendError, Transport},
+    };
 
     /// Answers after a while, and its body comes a while after that.
     struct Slow {
@@ -98,9 +110,15 @@ mod tests {
                 notices: Vec::new(),
                 restore: Restore::default(),
             };
-            let said = count(&Slow { head, body, status }, &endpoint, None, encoded, &[]).await;
+            let upstream = Upstream {
+                transport: Arc::new(Slow { head, body, status }),
+                clock: Clock::from_fn(|| 0),
+                tasks: TaskTracker::new(),
+            };
+            let said =
+                upstream.count(&endpoint, (None, &Sends::default()), (&encoded, Bytes::new()), &[]).await;
             let format = wire::format(Dialect::Anthropic).token_count().unwrap();
-            let counted = said.and_then(|said| format.decode_reply(&said));
+            let counted = said.ok().and_then(|said| format.decode_reply(&said));
             assert_eq!(counted, wanted, "{head:?} {body:?} {status}");
             assert!(begun.elapsed() <= PATIENCE, "{head:?} {body:?}: {:?}", begun.elapsed());
         }

@@ -52,7 +52,7 @@ impl Far {
     /// request went out: it is sent once more, on a new one. Half a head counts as nothing here, as hyper does not
     /// tell them apart. One for which the kept connection has no room has a new one at once.
     pub(super) async fn send(&self, url: String, outgoing: Outgoing) -> Result<Incoming, SendError> {
-        let Outgoing { method, headers, body, .. } = outgoing;
+        let Outgoing { method, headers, body, sends, .. } = outgoing;
         let request = self.pooled.request(method, url).headers(headers.into_map()).body(body);
         let request = request.build().map_err(|error| classify(&error))?;
         let place = self.crowd.enter(request.url());
@@ -65,7 +65,9 @@ impl Far {
             (sent, OPENED.with(Cell::get))
         };
         match (OPENED.scope(Cell::new(false), first).await, once_more) {
-            ((Err(SendError::Reset), false), Some(request)) => execute(self.unpooled()?, request, None).await,
+            ((Err(SendError::Reset), false), Some(request)) if sends.goes_out_again() => {
+                execute(self.unpooled()?, request, None).await
+            }
             ((sent, _), _) => sent,
         }
     }

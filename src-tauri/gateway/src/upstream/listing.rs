@@ -15,7 +15,7 @@ use wire::{Class, Dialect};
 use self::{likely::likely_bases, page::Page};
 use super::{
     call::{headers, read_at_most, text_header},
-    transport::{Incoming, Outgoing, SendError, Transport},
+    transport::{Incoming, Outgoing, SendError, Sends, Transport},
 };
 
 /// A listing of 3,000 models is about a megabyte.
@@ -134,6 +134,7 @@ async fn one_listing(
             url: format!("{url}{query}"),
             headers: headers(endpoint, key, "application/json", VERSIONS),
             body: Bytes::new(),
+            sends: Sends::default(),
         };
         let sent = timeout_at(deadline, transport.send(outgoing)).await;
         let page = read_page(sent, endpoint, base, &url, key.is_some(), deadline).await?;

@@ -16,7 +16,6 @@ pub(crate) use call::{
     ACCEPT, AFTER_FINISH, CallEnd, Head, Limits, Outcome, Upstream, headers, network, notice, reuse, silence,
     text_header, url,
 };
-pub(crate) use count::count;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Transport};
+pub(crate) use transport::{Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport};

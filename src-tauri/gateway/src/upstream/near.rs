@@ -60,6 +60,7 @@ impl Address<'_> {
 impl Near {
     pub(super) async fn send(&self, address: Address<'_>, outgoing: Outgoing) -> Result<Incoming, SendError> {
         let Address { authority, path } = address;
+        let sends = outgoing.sends;
         let mut question = Request::new(Full::new(outgoing.body));
         *question.method_mut() = outgoing.method;
         *question.uri_mut() = path.into();
@@ -80,7 +81,7 @@ impl Near {
                 continue;
             }
             let error = classify(&refused.into_error());
-            if error != SendError::Reset || line.has_heard() {
+            if error != SendError::Reset || line.has_heard() || !sends.goes_out_again() {
                 return Err(error);
             }
             // It was most likely being closed as the question went out, which is sent once more on a new one.
@@ -267,6 +268,7 @@ mod tests {
             url: String::new(),
             headers: super::super::transport::OutgoingHeaders::default(),
             body: Bytes::from_static(b"{}"),
+            sends: super::super::transport::Sends::default(),
         };
         let mut incoming = near.send(Address::of(url).unwrap(), outgoing).await?;
         let mut whole = Vec::new();

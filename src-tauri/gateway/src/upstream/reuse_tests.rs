@@ -14,7 +14,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::transport::{Outgoing, OutgoingHeaders, Pooled, SendError, Transport};
+use super::transport::{Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport};
 
 /// What a provider does when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,17 +57,32 @@ async fn a_question_that_a_used_connection_closed_on_is_asked_once_more_on_a_new
     ];
     for (plan, asked, wanted, on) in cases {
         for host in [NEAR, FAR] {
-            let (ended, came) = ask(host, plan, asked).await;
-            assert_eq!(&ended, wanted, "{host} {plan:?}");
+            let (ended, came, sent) = ask(host, plan, asked, true).await;
+            assert_eq!((&ended, sent), (wanted, came.len()), "{host} {plan:?}");
             assert!(came.ends_with(on), "{host} {plan:?}: {came:?}");
         }
     }
     let begun: &[&[Does]] = &[&[Answer, BeginHead], &[Answer]];
-    assert_eq!(ask(NEAR, begun, &[1, 1]).await, (Err(SendError::Reset), vec![0, 0]));
+    assert_eq!(ask(NEAR, begun, &[1, 1], true).await, (Err(SendError::Reset), vec![0, 0], 2));
 }
 
-/// How the last question ended, and on which connection each arrived.
-async fn ask(host: &str, plan: &[&[Does]], asked: &[usize]) -> (Result<u8, SendError>, Vec<usize>) {
+#[tokio::test]
+async fn where_there_is_no_room_for_it_it_is_not_asked_once_more() {
+    for ends in [Close, Reset] {
+        for host in [NEAR, FAR] {
+            let asked = ask(host, &[&[Answer, ends], &[Answer]], &[1, 1], false).await;
+            assert_eq!(asked, (Err(SendError::Reset), vec![0, 0], 2), "{host} {ends:?}");
+        }
+    }
+}
+
+/// How the last question ended, on which connection each arrived, and how often they were counted to be sent.
+async fn ask(
+    host: &str,
+    plan: &[&[Does]],
+    asked: &[usize],
+    has_room: bool,
+) -> (Result<u8, SendError>, Vec<usize>, usize) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{host}:{}/v1", listener.local_addr().unwrap().port());
     let plan: Vec<Vec<Does>> = plan.iter().map(|does| does.to_vec()).collect();
@@ -75,28 +90,34 @@ async fn ask(host: &str, plan: &[&[Does]], asked: &[usize]) -> (Result<u8, SendE
     let mut provider = JoinSet::new();
     provider.spawn(provide(listener, plan, came.clone()));
     let ways = Pooled::new().unwrap();
-    let mut last = Vec::new();
+    let (mut last, mut sent) = (Vec::new(), 0);
     for at_once in asked {
-        last = join_all((0..*at_once).map(|_| question(&ways, &url))).await;
+        last = join_all((0..*at_once).map(|_| question(&ways, &url, has_room))).await;
+        sent += last.iter().map(|(_, sent)| sent).sum::<usize>();
     }
     let came = came.lock().unwrap().clone();
-    (last.pop().unwrap(), came)
+    let (ended, _) = last.pop().unwrap();
+    (ended, came, sent)
 }
 
-async fn question(ways: &Pooled, url: &str) -> Result<u8, SendError> {
-    let mut incoming = ways
-        .send(Outgoing {
-            method: http::Method::POST,
-            url: url.to_owned(),
-            headers: OutgoingHeaders::default(),
-            body: Bytes::from_static(b"{}"),
-        })
-        .await?;
-    let mut whole = Vec::new();
-    while let Some(piece) = incoming.body.next().await {
-        whole.extend_from_slice(&piece?);
-    }
-    Ok(whole[0] - b'0')
+async fn question(ways: &Pooled, url: &str, has_room: bool) -> (Result<u8, SendError>, usize) {
+    let sends = Sends::within(move || has_room);
+    let question = Outgoing {
+        method: http::Method::POST,
+        url: url.to_owned(),
+        headers: OutgoingHeaders::default(),
+        body: Bytes::from_static(b"{}"),
+        sends: sends.clone(),
+    };
+    let answered = async {
+        let mut incoming = ways.send(question).await?;
+        let mut whole = Vec::new();
+        while let Some(piece) = incoming.body.next().await {
+            whole.extend_from_slice(&piece?);
+        }
+        Ok(whole[0] - b'0')
+    };
+    (answered.await, sends.times() as usize)
 }
 
 async fn provide(listener: TcpListener, plan: Vec<Vec<Does>>, came: Arc<Mutex<Vec<usize>>>) {

@@ -1,6 +1,13 @@
 //! HTTP to providers, behind a small trait so that tests can put their own wire in its place.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures_util::{
@@ -30,6 +37,49 @@ pub(crate) struct Outgoing {
     pub url: String,
     pub headers: Headers,
     pub body: Bytes,
+    pub sends: Sends,
+}
+
+/// How often a question goes out, whoever sends it once more: for those who count what a provider was asked.
+#[derive(Clone, Default)]
+pub(crate) struct Sends(Arc<Counted>);
+
+#[derive(Default)]
+struct Counted {
+    times: AtomicU32,
+    again: AtomicU32,
+    /// Whether there is room for it; `None` where nothing limits it.
+    room: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl Sends {
+    /// Only where `room` says so is it sent once more.
+    pub(crate) fn within(room: impl Fn() -> bool + Send + Sync + 'static) -> Sends {
+        Sends(Arc::new(Counted { room: Some(Box::new(room)), ..Counted::default() }))
+    }
+
+    pub(crate) fn times(&self) -> u32 {
+        self.0.times.load(Ordering::Relaxed)
+    }
+
+    /// How often of these it asked for room: a connection had been closed on it.
+    pub(crate) fn again(&self) -> u32 {
+        self.0.again.load(Ordering::Relaxed)
+    }
+
+    fn goes_out(&self) {
+        self.0.times.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether it may go out once more, on a new connection; it is counted then.
+    pub(super) fn goes_out_again(&self) -> bool {
+        let may = self.0.room.as_ref().is_none_or(|room| room());
+        if may {
+            self.goes_out();
+            self.0.again.fetch_add(1, Ordering::Relaxed);
+        }
+        may
+    }
 }
 
 /// A provider's reply: the head, and the body as it comes.
@@ -81,7 +131,7 @@ impl SendError {
 
 pub(crate) trait Transport: Send + Sync {
     /// Sends a request. One that a kept connection is closed on before anything of a reply has come is sent once more
-    /// on a new one, and fails when that is closed too.
+    /// on a new one where there is room for it ([`Sends`]), and fails when that is closed too.
     fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>>;
 }
 
@@ -102,6 +152,7 @@ impl Transport for Pooled {
     fn send(&self, mut request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
         request.headers.or_set(header::ACCEPT_ENCODING, "gzip, br, deflate, zstd");
         Box::pin(async move {
+            request.sends.goes_out();
             let url = std::mem::take(&mut request.url);
             if let Some(address) = Address::of(&url) {
                 let incoming = self.near.send(address, request).await?;

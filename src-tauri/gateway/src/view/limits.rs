@@ -44,6 +44,8 @@ pub struct ConnectionLimits {
     /// Calls under way, where there are rules.
     pub in_flight: u32,
     pub rules: Vec<RuleView>,
+    /// What its provider stated as it refused a call, where its owner has no rule.
+    pub stated: Vec<StatedView>,
     pub quota: Vec<QuotaView>,
 }
 
@@ -60,6 +62,25 @@ pub struct RuleView {
     /// What is under way included.
     #[ts(type = "number")]
     pub used: u64,
+}
+
+/// A limit that a provider stated as it refused a call: it is kept to like a rule, for a day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct StatedView {
+    /// The served name of the model it was stated of.
+    pub model: String,
+    /// As a rule's.
+    pub axis: String,
+    /// Seconds that it looks back.
+    #[ts(type = "number")]
+    pub window_s: i64,
+    #[ts(type = "number")]
+    pub limit: u64,
+    /// What is under way included.
+    #[ts(type = "number")]
+    pub used: u64,
+    /// RFC 3339, UTC.
+    pub until: String,
 }
 
 /// What a provider last said of a quota.

@@ -170,6 +170,27 @@ fn the_ledger_takes_the_place_of_what_was_known_but_not_of_what_is_under_way() {
 }
 
 #[test]
+fn what_the_ledger_does_not_name_stays_as_it_is_known() {
+    let limits = Limits { rpm: Some(9), ..Limits::default() };
+    let place = |connection: &str| Place::Connection(connection.to_owned());
+    let spent =
+        |connection: &str, requests| Spent { place: place(connection), at_ms: 1, requests, tokens: 0 };
+    let mut pacing = Pacing::default();
+    let ended = go(pacing.ask(&on(&limits), tokens(1, 1), 1));
+    let under_way = go(pacing.ask(&on(&limits), tokens(1, 1), 1));
+    assert_eq!(pacing.held(&under_way), 2);
+    pacing.settle(ended, sent(1));
+    pacing.load([spent("other", 3)], 2);
+    let used = |pacing: &Pacing, connection| pacing.used(&place(connection), &limits, 2)[0].used;
+    assert_eq!((used(&pacing, "groq"), used(&pacing, "other")), (2, 3));
+    // One that began before there was a rule, and has ended.
+    pacing.add(&spent("groq", 1), 2);
+    assert_eq!(used(&pacing, "groq"), 3);
+    pacing.load([spent("groq", 5)], 2);
+    assert_eq!((used(&pacing, "groq"), used(&pacing, "other")), (6, 3), "with what is under way");
+}
+
+#[test]
 fn without_rules_there_is_nothing_to_keep() {
     assert!(on(NONE).is_empty());
     assert!(!of_model(&Limits { tpd: Some(1), ..Limits::default() }).is_empty());

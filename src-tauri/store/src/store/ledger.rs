@@ -27,10 +27,10 @@ impl Store {
         self.read(|connection| ledger::paces(connection, since_ms))
     }
 
-    /// What was sent from an instant on, by model and minute, oldest first: what pacing is loaded with. Practice is not
-    /// in it.
-    pub fn sent(&self, since_ms: i64) -> Result<Vec<SentRow>, StoreError> {
-        self.read(|connection| ledger::sent(connection, since_ms))
+    /// What was sent from an instant on and before another, by model and minute, oldest first: what pacing is loaded with.
+    /// Practice is not in it.
+    pub fn sent(&self, since_ms: i64, before_ms: i64) -> Result<Vec<SentRow>, StoreError> {
+        self.read(|connection| ledger::sent(connection, since_ms, before_ms))
     }
 
     /// What was spent from an instant on, by caller, collection and day of UTC, oldest first: what budgets are loaded

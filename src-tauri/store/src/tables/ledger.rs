@@ -14,7 +14,8 @@ use crate::{
 ///
 /// What was recorded before there was a ledger is brought over. Attempts at a turn that another model took over were no
 /// rows of their own, and are not in it; the connection is taken to be the endpoint.
-pub(crate) const STEPS: &[Step] = &[Step {
+pub(crate) const STEPS: &[Step] = &[
+    Step {
     version: 5,
     sql: "CREATE TABLE ledger (
         seq INTEGER PRIMARY KEY,
@@ -65,7 +66,9 @@ pub(crate) const STEPS: &[Step] = &[Step {
             coalesce(r.caller, 'local'), coalesce(r.collection, ''), coalesce(r.practice, 0)
         FROM turns t LEFT JOIN conversations r ON r.id = t.conversation
         ORDER BY 1;",
-}];
+    },
+    Step { version: 7, sql: "ALTER TABLE ledger ADD COLUMN tokens_held INTEGER;" },
+];
 
 /// A call to a provider that has ended, however it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,7 +84,7 @@ pub struct LedgerRow {
     pub served: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_as: Option<String>,
-    /// `panel`, `route`, `merge`, `shadow`, `probe`, `suite`, `picker`
+    /// `panel`, `route`, `merge`, `shadow`, `probe`, `suite`, `picker`, `count`
     pub purpose: String,
     /// The call whose verdict is about it. Empty where there is none: a probe, a picker's, one that another model
     /// took over from.
@@ -109,6 +112,8 @@ pub struct LedgerRow {
     pub cache_read: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
+    /// What it counts with against the limits of its endpoint, at least: it was cut off, and nobody counted all of it.
+    pub tokens_held: Option<u64>,
     pub seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_s: Option<f64>,
@@ -181,7 +186,7 @@ pub struct SentRow {
     /// The last of them.
     pub at_ms: i64,
     pub requests: u64,
-    /// In and out, cache included.
+    /// In and out, cache included; of what was cut off, what it is held to be.
     pub tokens: u64,
 }
 
@@ -226,9 +231,9 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
         .prepare_cached(
             "INSERT INTO ledger (at_ms, alias, endpoint, connection, served, served_as, purpose, call, turn, status,
                  class, http_status, attempts, tokens_fresh, tokens_out, tokens_reasoning, cache_read, cache_write,
-                 seconds, first_token_s, cost, caller, collection, practice)
+                 seconds, first_token_s, cost, caller, collection, practice, tokens_held)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24)",
+                 ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             row.at_ms,
@@ -255,6 +260,7 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
             row.caller,
             row.collection,
             row.practice,
+            row.tokens_held.map(to_db),
         ])?;
     Ok(())
 }
@@ -278,7 +284,7 @@ pub(crate) fn newest(
     let mut statement = connection.prepare_cached(
         "SELECT seq, at_ms, alias, endpoint, connection, served, served_as, purpose, call, turn, status, class,
              http_status, attempts, tokens_fresh, tokens_out, tokens_reasoning, cache_read, cache_write, seconds,
-             first_token_s, cost, caller, collection, practice
+             first_token_s, cost, caller, collection, practice, tokens_held
          FROM ledger WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
     )?;
     let rows = statement.query_map(params![before.unwrap_or(i64::MAX), limit], from_row)?;
@@ -344,15 +350,15 @@ pub(crate) fn spend(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What was sent from an instant on, by model and minute, oldest first.
-pub(crate) fn sent(connection: &Connection, since_ms: i64) -> Result<Vec<SentRow>, Fault> {
+/// What was sent from an instant on and before another, by model and minute, oldest first.
+pub(crate) fn sent(connection: &Connection, since_ms: i64, before_ms: i64) -> Result<Vec<SentRow>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT connection, endpoint, served, max(at_ms), CAST(total(attempts) AS INTEGER),
-             CAST(total({EVERY_TOKEN}) AS INTEGER)
-         FROM ledger WHERE at_ms >= ?1 AND practice = 0
+             CAST(total(max({EVERY_TOKEN}, coalesce(tokens_held, 0))) AS INTEGER)
+         FROM ledger WHERE at_ms >= ?1 AND at_ms < ?2 AND practice = 0
          GROUP BY at_ms / 60000, connection, endpoint, served ORDER BY max(at_ms)"
     ))?;
-    let rows = statement.query_map([since_ms], |row| {
+    let rows = statement.query_map([since_ms, before_ms], |row| {
         Ok(SentRow {
             connection: row.get(0)?,
             endpoint: row.get(1)?,
@@ -397,11 +403,12 @@ pub(crate) fn failures(
     let mut statement = connection.prepare_cached(&format!(
         "SELECT l.endpoint, l.served, l.class, l.http_status, l.at_ms, coalesce(c.error, ''), l.alias
          FROM ledger l LEFT JOIN calls c ON c.call = l.call
-         WHERE l.class IS NOT NULL AND l.at_ms >= ? AND l.practice = 0 AND l.class IN ({marks}) ORDER BY l.at_ms"
+         WHERE l.class IS NOT NULL AND l.at_ms >= ? AND l.practice = 0 AND l.class IN ({marks})
+             AND l.purpose <> 'count' ORDER BY l.at_ms"
     ))?;
     let mut answered = connection.prepare_cached(
         "SELECT at_ms FROM ledger
-         WHERE alias = ?1 AND at_ms >= ?2 AND status = 'ok' AND endpoint = ?3 AND served = ?4
+         WHERE alias = ?1 AND at_ms >= ?2 AND status = 'ok' AND endpoint = ?3 AND served = ?4 AND purpose <> 'count'
          ORDER BY at_ms DESC LIMIT 1",
     )?;
     let given: Vec<&dyn ToSql> = std::iter::once(&since_ms as &dyn ToSql)
@@ -433,7 +440,7 @@ pub(crate) fn paces(connection: &Connection, since_ms: i64) -> Result<Vec<PaceRo
                  row_number() OVER (PARTITION BY alias ORDER BY seconds) AS by_seconds,
                  count(first_token_s) OVER (PARTITION BY alias) AS begun,
                  row_number() OVER (PARTITION BY alias ORDER BY first_token_s IS NULL, first_token_s) AS by_first
-             FROM ledger WHERE at_ms >= ?1 AND status = 'ok'
+             FROM ledger WHERE at_ms >= ?1 AND status = 'ok' AND purpose <> 'count'
          )
          SELECT alias, n, max(seconds) FILTER (WHERE by_seconds = (n + 1) / 2),
              max(first_token_s) FILTER (WHERE by_first = (begun + 1) / 2)
@@ -493,6 +500,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSpent> {
             caller: row.get(22)?,
             collection: row.get(23)?,
             practice: row.get(24)?,
+            tokens_held: known(row, 25)?,
         },
     })
 }

@@ -158,6 +158,11 @@ fn what_pacing_and_budgets_are_loaded_with() {
         LedgerRow { tokens_fresh: Some(u64::MAX), tokens_out: Some(u64::MAX), ..at(day + DAY + 1, 1) },
     );
     write(&store, LedgerRow { practice: true, ..at(day + 6, 1) });
+    // Cut off: nobody counted its tokens, or only some of them.
+    let cut = LedgerRow { tokens_held: Some(900), cache_read: None, cost: None, ..at(day + 2 * DAY, 1) };
+    write(&store, LedgerRow { tokens_fresh: None, tokens_out: None, ..cut.clone() });
+    write(&store, LedgerRow { tokens_fresh: Some(7), tokens_out: Some(1), ..cut.clone() });
+    write(&store, LedgerRow { tokens_fresh: Some(1_000), tokens_out: Some(1), ..cut });
 
     let sent = |at_ms, requests, tokens| SentRow {
         connection: "fake".to_owned(),
@@ -168,9 +173,15 @@ fn what_pacing_and_budgets_are_loaded_with() {
         tokens,
     };
     let most = i64::MAX as u64;
-    let expected = [sent(day + MINUTE - 1, 3, 320), sent(day + MINUTE, 1, 160), sent(day + DAY + 1, 2, most)];
-    assert_eq!(store.sent(day + 5).unwrap(), expected);
-    assert_eq!(store.sent(day + MINUTE).unwrap(), expected[1..]);
+    let expected = [
+        sent(day + MINUTE - 1, 3, 320),
+        sent(day + MINUTE, 1, 160),
+        sent(day + DAY + 1, 2, most),
+        sent(day + 2 * DAY, 3, 900 + 900 + 1_001),
+    ];
+    assert_eq!(store.sent(day + 5, i64::MAX).unwrap(), expected);
+    assert_eq!(store.sent(day + MINUTE, i64::MAX).unwrap(), expected[1..]);
+    assert_eq!(store.sent(day, day + MINUTE).unwrap(), expected[..1]);
     let spent = |at_ms, tokens, tokens_unknown, cost, cost_unknown| DaySpend {
         caller: "local".to_owned(),
         collection: "core".to_owned(),
@@ -180,7 +191,9 @@ fn what_pacing_and_budgets_are_loaded_with() {
         cost,
         cost_unknown,
     };
-    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1)];
+    // Money is spent by what is known.
+    let cut_off = spent(day + 2 * DAY, 1_009, 1, 0.0, 3);
+    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1), cut_off];
     assert_eq!(store.spend_by_day(day).unwrap(), expected);
 }
 

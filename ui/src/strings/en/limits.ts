@@ -18,6 +18,7 @@ export const limits = {
   whole: 'A whole number from 1, or nothing for none.',
   used: (used: string, limit: string) => `${used} of ${limit}`,
   full: 'Full',
+  stated: (model: string, axis: string) => `${axis} for ${model}, as the provider stated`,
   inFlight: (n: number) => `${n} under way`,
   saved: (name: string) => `Limits of ${name} saved`,
 

@@ -28,6 +28,7 @@ export const spend = {
     probe: 'Probes',
     suite: 'Suites',
     picker: 'Choosing shapes',
+    count: 'Counting tokens',
   } as Record<string, string>,
   noCollection: 'of no collection',
   calls: 'Calls',
