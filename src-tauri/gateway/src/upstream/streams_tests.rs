@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{
     far::{Far, builder},
-    transport::{Incoming, Outgoing, OutgoingHeaders, SendError},
+    transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Sends},
 };
 
 const CALLERS: usize = 250;
@@ -33,8 +33,13 @@ async fn served() -> (Far, TcpListener, String) {
 
 async fn ask(far: &Far, url: &str) -> Result<Incoming, SendError> {
     let headers = OutgoingHeaders::default();
-    let outgoing =
-        Outgoing { method: Method::POST, url: String::new(), headers, body: Bytes::from_static(b"{}") };
+    let outgoing = Outgoing {
+        method: Method::POST,
+        url: String::new(),
+        headers,
+        body: Bytes::from_static(b"{}"),
+        sends: Sends::default(),
+    };
     timeout(PATIENCE, far.send(url.to_owned(), outgoing)).await.expect("a head in time")
 }
 
