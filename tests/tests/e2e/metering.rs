@@ -314,6 +314,7 @@ async fn of_two_limits_none_is_learned_and_headers_tell_which_was_met() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the gateway under test has the same clock")]
 async fn what_a_refusal_says_in_words_does_not_hide_what_its_headers_say() {
     // Of a window of a minute: what is years away is not believed.
     let reset =
