@@ -2,7 +2,8 @@
 
 use crate::{
     Ack, DaySpend, FailureRow, LedgerRow, PaceRow, SentRow, Spend, SpendBy, Store, StoreError, StoredSpent,
-    job::Waits, tables::ledger,
+    job::Waits,
+    tables::{ledger, sums},
 };
 
 impl Store {
@@ -19,30 +20,30 @@ impl Store {
 
     /// What was spent from an instant on (Unix milliseconds), the dearest first: by real models, or by practice's.
     pub fn spend(&self, by: SpendBy, since_ms: i64, practice: bool) -> Result<Vec<Spend>, StoreError> {
-        self.read(|connection| ledger::spend(connection, by, since_ms, practice))
+        self.read(|connection| sums::spend(connection, by, since_ms, practice))
     }
 
     /// How long answers took from an instant on (Unix milliseconds), by model.
     pub fn paces(&self, since_ms: i64) -> Result<Vec<PaceRow>, StoreError> {
-        self.read(|connection| ledger::paces(connection, since_ms))
+        self.read(|connection| sums::paces(connection, since_ms))
     }
 
     /// What was sent from an instant on and before another, by model and minute, oldest first: what pacing is loaded with.
     /// Practice is not in it.
     pub fn sent(&self, since_ms: i64, before_ms: i64) -> Result<Vec<SentRow>, StoreError> {
-        self.read(|connection| ledger::sent(connection, since_ms, before_ms))
+        self.read(|connection| sums::sent(connection, since_ms, before_ms))
     }
 
     /// What was spent from an instant on, by caller, collection and day of UTC, oldest first: what budgets are loaded
     /// with. Practice is not in it.
     pub fn spend_by_day(&self, since_ms: i64) -> Result<Vec<DaySpend>, StoreError> {
-        self.read(|connection| ledger::by_day(connection, since_ms))
+        self.read(|connection| sums::by_day(connection, since_ms))
     }
 
     /// Calls that failed with one of these classes from an instant on, oldest first, and when their models last
     /// answered since then. Practice is not in it.
     pub fn failures(&self, classes: &[&str], since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {
-        self.read(|connection| ledger::failures(connection, classes, since_ms))
+        self.read(|connection| sums::failures(connection, classes, since_ms))
     }
 
     /// The endpoint and the served id that an alias was last called at; `None` where it never was. It is looked up once

@@ -18,6 +18,7 @@ pub(crate) mod responses;
 pub(crate) mod search;
 pub(crate) mod seats;
 pub(crate) mod setup;
+pub(crate) mod sums;
 pub(crate) mod turns;
 pub(crate) mod verdicts;
 

@@ -14,7 +14,7 @@ pub enum Body {
     Chunks,
 }
 
-const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
+pub const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 /// The head that `bytes` begin with; `None` while it is not whole.
 pub fn head(bytes: &[u8]) -> Option<Head> {
