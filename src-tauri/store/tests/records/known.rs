@@ -155,6 +155,7 @@ fn what_is_kept_takes_the_place_of_what_was() {
     store.restore_dismissed("fake".to_owned(), vec!["a".to_owned()]).blocking_wait().unwrap();
     assert_eq!(store.facts().unwrap(), [facts("learned", "2")]);
     assert_eq!(store.probes().unwrap(), []);
-    assert!(store.learned().unwrap().is_empty() && store.paid_now().unwrap().is_empty());
+    assert_eq!(store.learned().unwrap(), [learned("limits", "3")]);
+    assert!(store.paid_now().unwrap().is_empty());
     assert_eq!(store.dismissed("fake").unwrap(), ["x"]);
 }
