@@ -45,23 +45,58 @@ impl Words {
     }
 }
 
-/// `does not support NAME`, `NAME is not supported`.
+/// `This model does not support NAME.`, `NAME is not supported by this model.`: each word of the sentence is looked at, as
+/// one more (`GIF images`, `more than 64 tools`, `in batches`) makes it another statement.
 fn is_denied(words: &str, name: &str) -> bool {
     words.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&words[..at], &words[at + name.len()..]);
-        let is_whole = !before.ends_with(is_of_a_name) && !after.starts_with(is_of_a_name);
-        // `tools.function.strict`, `tools[0]` are parts of it.
-        let is_a_part = after.starts_with('[')
-            || after.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_of_a_name));
+        let (before, after) = (sentence(&words[..at]), &words[at + name.len()..]);
         let before = before.strip_suffix("the ").unwrap_or(before);
-        let denied =
-            DENIES.iter().any(|it| before.ends_with(it)) || DENIED.iter().any(|it| after.starts_with(it));
-        is_whole && !is_a_part && denied
+        if before == "no endpoints found that support " {
+            return ends(after);
+        }
+        let active = DENIES.iter().find_map(|it| before.strip_suffix(it)).is_some_and(is_the_model);
+        let passive = || DENIED.iter().find_map(|it| after.strip_prefix(it)).is_some_and(is_by_the_model);
+        (active && ends(after)) || (before.is_empty() && passive())
     })
 }
 
-fn is_of_a_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-')
+/// What has been said of the last sentence, or behind its colon.
+fn sentence(words: &str) -> &str {
+    let breaks = [". ", ": ", "; ", "! ", "\n"].iter().filter_map(|it| Some(words.rfind(it)? + it.len()));
+    words[breaks.max().unwrap_or(0)..].trim_start()
+}
+
+/// Nothing more is said, or something else.
+fn ends(rest: &str) -> bool {
+    let rest = rest.trim_end();
+    rest.is_empty()
+        || rest == "."
+        || [". ", "; ", "! ", " (", " - ", "\n"].iter().any(|it| rest.starts_with(it))
+}
+
+/// `this model does`, `model x does`, `x:latest does`.
+fn is_the_model(subject: &str) -> bool {
+    let mut words: Vec<&str> =
+        subject.split_whitespace().filter(|it| !matches!(*it, "does" | "do")).collect();
+    let is_id = |word: &str| word.contains(|c: char| c.is_ascii_digit() || matches!(c, ':' | '/' | '-'));
+    if words.len() > 1 && words.last().is_some_and(|it| is_id(it)) {
+        words.pop();
+        return words.last() == Some(&"model");
+    }
+    matches!(words[..], [id] if is_id(id)) || words.last() == Some(&"model")
+}
+
+/// `with this model.`, or nothing.
+fn is_by_the_model(rest: &str) -> bool {
+    let by = ["with", "by", "for", "on", "in"].iter().find_map(|it| rest.strip_prefix(' ')?.strip_prefix(it));
+    match by {
+        None => ends(rest),
+        Some(whom) => {
+            let whom = whom.trim_start();
+            ["this model", "the model"].iter().any(|it| whom.strip_prefix(it).is_some_and(ends))
+                || whom.starts_with("models/")
+        }
+    }
 }
 
 const DENIES: &[&str] = &[
@@ -71,7 +106,6 @@ const DENIES: &[&str] = &[
     "not yet support ",
     "not accept ",
     "nt accept ",
-    "no endpoints found that support ",
 ];
 
 const DENIED: &[&str] = &[
@@ -85,7 +119,7 @@ const DENIED: &[&str] = &[
     " is not enabled",
     " are not enabled",
     " modality is not enabled",
-    " is not available for this model",
+    " is not available",
 ];
 
 const TOOLS: Words = Words {
