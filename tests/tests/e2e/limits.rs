@@ -3,7 +3,7 @@
 use bench_tests::{
     Gate, Gateway, Lab, Scenario, Upstream, eventually,
     scenario::{KEY, question, served},
-    upstream::{Reply, TOKENS_IN, answers, rate_limited},
+    upstream::{Reply, TOKENS_IN, answers, fails, rate_limited},
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -175,6 +175,38 @@ async fn calls_that_a_kill_cut_off_count_and_stand_in_the_ledger() {
     assert_eq!(calls(&gateway, "purpose").await, json!({"panel": 2, "route": 1}));
     let limits = gateway.command("limits", &json!({})).await;
     assert_eq!(limits["connections"][0]["rules"][0]["used"], 3, "{limits}");
+}
+
+#[tokio::test]
+async fn of_a_turn_that_a_kill_cut_off_each_call_counts() {
+    let gate = Gate::shut();
+    let upstream = Upstream::start().await;
+    let scenario = Scenario::new().endpoint("fake", &upstream.base()).key("FAKE_KEY", KEY);
+    upstream.model(&served("alpha"), fails(500, "server_error", "Try again."));
+    upstream.model(&served("beta"), answers("Answer of beta.").held(&gate));
+    let scenario =
+        ["alpha", "beta"].into_iter().fold(scenario, |it, alias| it.model(alias, "fake", &served(alias)));
+    let gateway = scenario.collection("core", &["alpha", "beta"]).start().await;
+    let asking = {
+        let http = gateway.http.clone();
+        tokio::spawn(async move { http.try_chat(&turn("one")).await })
+    };
+    upstream.arrived(&served("beta"), 1).await;
+    // Noted while beta is waited for.
+    eventually("beta to be noted", async || {
+        let files = gateway.home.files();
+        let (_, begun) = files.into_iter().find(|(path, _)| path.ends_with("records.begun"))?;
+        String::from_utf8_lossy(&begun).contains("\"alias\":\"beta\"").then_some(())
+    })
+    .await;
+    let home = gateway.kill().await;
+    gate.open();
+    drop(asking.await);
+
+    let gateway = home.serve().await;
+    assert_eq!(calls(&gateway, "model").await, json!({"alpha": 1, "beta": 1}));
+    let page = gateway.command("conversations", &json!({"before": null, "limit": 10})).await;
+    assert_eq!(page["conversations"][0]["status"], "cancelled", "{page}");
 }
 
 /// Calls by what `spend` is summed by.

@@ -59,9 +59,9 @@ struct Open {
     price: Option<catalog::Price>,
     /// The gateway's own time so far.
     own: Duration,
-    /// Its place among those on their way, and the call that was noted there.
+    /// Its place among those on their way; how often somebody was asked, and the call, that were noted there.
     begun_turn: BegunTurn,
-    noted: Option<String>,
+    noted: Option<(u32, String)>,
 }
 
 /// Why a turn has no end.
@@ -195,10 +195,12 @@ impl Record {
     /// member is waited for.
     pub(crate) fn note(&mut self) {
         let Some(open) = &mut self.open else { return };
-        if open.noted.as_ref() == Some(&open.view.call) {
+        // Another is asked, or it is asked once more; or somebody answers.
+        let stands = (open.attempts, open.view.call.clone());
+        if open.noted.as_ref() == Some(&stands) {
             return;
         }
-        open.noted = Some(open.view.call.clone());
+        open.noted = Some(stands);
         let seconds = round(open.begun.elapsed().as_secs_f64());
         let status = status_word(TurnStatus::Cancelled).to_owned();
         let spent = open.spent.iter().cloned().chain(open.cut_off()).collect();
