@@ -127,8 +127,9 @@ impl Gateway {
     async fn rename(&self, actor: &str, from: &str, to: &str) -> Result<(), ChangeError<RenameError>> {
         // A verdict goes to the evidence under the name that it was written with.
         let in_turn = self.known().verdicts().await;
+        let vault = self.vault().wait().await;
         let edit = |before: &Snapshot, setup: &mut Setup| renamed(before, setup, from, to);
-        self.setup_state().rename(actor, (from, to), self.known(), edit).await?;
+        self.setup_state().rename(actor, (from, to), vault, self.known(), edit).await?;
         drop(in_turn);
         self.conversations().lock().renamed(from, to);
         self.onboarding_renamed(from, to).await;

@@ -135,9 +135,7 @@ impl SetupState {
         if !changes.is_empty() {
             self.names_are_free(&before, &after).await?;
             if let Some(vault) = vault {
-                let (vault, before, new) = (vault.clone(), before.clone(), after.clone());
-                let look = move || unfit::holds_no_key(&vault, &before.setup, &new);
-                tokio::task::spawn_blocking(look).await.unwrap_or(Ok(()))?;
+                holds_no_key(vault, &before, &after).await?;
             }
             // What was there before may hold one.
             for entry in &mut audit {
@@ -194,6 +192,7 @@ impl SetupState {
         &self,
         actor: &str,
         (from, to): (&str, &str),
+        vault: &Vault,
         known: &Known,
         edit: impl FnOnce(&Snapshot, &mut Setup) -> Result<(), E>,
     ) -> Result<(), ChangeError<E>> {
@@ -201,6 +200,7 @@ impl SetupState {
         let before = self.snapshot();
         let mut after = before.setup.clone();
         edit(&before, &mut after).map_err(ChangeError::Refused)?;
+        holds_no_key(vault, &before, &after).await?;
         let (kind, from, to) = (MODEL.to_owned(), from.to_owned(), to.to_owned());
         let (mut changes, mut audit) = difference(&before.setup, &after, actor);
         // It is not removed, and no other is added.
@@ -338,6 +338,12 @@ impl SetupState {
             tracing::warn!(%error, "what is known of models could not be kept");
         }
     }
+}
+
+async fn holds_no_key(vault: &Vault, before: &Arc<Snapshot>, after: &Setup) -> Result<(), Unfit> {
+    let (vault, before, after) = (vault.clone(), before.clone(), after.clone());
+    let look = move || unfit::holds_no_key(&vault, &before.setup, &after);
+    tokio::task::spawn_blocking(look).await.unwrap_or(Ok(()))
 }
 
 const ENDPOINT: &str = "endpoint";

@@ -98,6 +98,19 @@ fn nowhere(home: &Home) {
     assert!(!home.logs().contains(KEY), "the key is in a log");
 }
 
+/// An alias is shown to every caller.
+#[tokio::test]
+async fn no_model_is_renamed_to_one() {
+    let lab = lab().await;
+    for to in [KEY.to_owned(), format!("pre-{KEY}")] {
+        let ran = lab.gateway.bench(&["model", "rename", "alpha", &to]).await;
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains("this text contains the key of endpoint"), "{ran:?}");
+        assert!(!ran.stderr.contains(KEY), "{ran:?}");
+    }
+    lab.gateway.bench(&["model", "rename", "alpha", "omega"]).await.exits(0);
+}
+
 /// A dummy key is a word, which a text may hold.
 #[tokio::test]
 async fn a_word_that_is_a_key_too_is_no_refusal() {
@@ -139,6 +152,9 @@ async fn one_that_stands_there_already_is_masked_on_the_way_out() {
     {
         let ran = gateway.bench(arguments).await;
         seen.extend([ran.stdout, ran.stderr]);
+    }
+    for path in ["/v1/models", "/v1/models/bench/core", "/v1beta/models", "/api/tags", "/bench/record"] {
+        seen.push(gateway.http.get(path).await.text());
     }
     for (at, text) in seen.iter().enumerate() {
         assert!(!text.contains(KEY), "{at}: {text}");

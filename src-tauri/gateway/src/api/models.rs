@@ -51,10 +51,20 @@ fn all(call: &Call<'_>) -> ModelList {
         let models = snapshot.setup.models.iter().filter(|model| model.retired.is_none());
         entries.extend(models.map(|model| of_model(&snapshot, &model.alias)));
     }
-    ModelList { entries }
+    ModelList { entries: entries.into_iter().map(|entry| shown(call, entry)).collect() }
+}
+
+/// A key that its owner wrote into a description before it was one is not told.
+fn shown(call: &Call<'_>, entry: ModelEntry) -> ModelEntry {
+    let description = call.gateway.scrub(&entry.description);
+    ModelEntry { description, ..entry }
 }
 
 fn find(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
+    found(call, model).map(|entry| shown(call, entry))
+}
+
+fn found(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
     let snapshot = call.gateway.snapshot();
     let asked = name::parse(model);
     if let Some(collection) = snapshot.collection(asked.collection) {
