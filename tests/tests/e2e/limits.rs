@@ -187,10 +187,9 @@ async fn of_a_turn_that_a_kill_cut_off_each_call_counts() {
     let scenario =
         ["alpha", "beta"].into_iter().fold(scenario, |it, alias| it.model(alias, "fake", &served(alias)));
     let gateway = scenario.collection("core", &["alpha", "beta"]).start().await;
-    let asking = {
-        let http = gateway.http.clone();
-        tokio::spawn(async move { http.try_chat(&turn("one")).await })
-    };
+    let mut asking = JoinSet::new();
+    let http = gateway.http.clone();
+    asking.spawn(async move { http.try_chat(&turn("one")).await });
     upstream.arrived(&served("beta"), 1).await;
     // Noted while beta is waited for.
     eventually("beta to be noted", async || {
@@ -201,7 +200,6 @@ async fn of_a_turn_that_a_kill_cut_off_each_call_counts() {
     .await;
     let home = gateway.kill().await;
     gate.open();
-    drop(asking.await);
 
     let gateway = home.serve().await;
     assert_eq!(calls(&gateway, "model").await, json!({"alpha": 1, "beta": 1}));
