@@ -128,16 +128,28 @@ impl Refused {
         self.parameters.iter().fold(quirks, |quirks, it| quirks.without(*it).unwrap_or(quirks))
     }
 
-    /// With what this error says beside; `None` where that changes nothing.
+    /// With what this error says beside; `None` where that changes nothing. A parameter that is refused is left out
+    /// whoever set it: the caller, or the owner with an option of its name.
     fn and(mut self, it: &Registered, error: &UpstreamError) -> Option<Refused> {
-        let parameter = error.refused_parameter();
-        if let Some(parameter) = parameter.filter(|it_| self.over(it.quirks).without(*it_).is_some()) {
-            self.parameters.push(parameter);
-            return Some(self);
-        }
-        let asked = it.model.options.keys().map(String::as_str).filter(|name| !self.leaves_out(name));
-        let option = error.refused_field(asked)?.to_owned();
-        self.options.push(option);
+        let options = || it.model.options.keys().map(String::as_str).filter(|name| !self.leaves_out(name));
+        // An option of the owner's that is named before it is what is refused.
+        let named = error.refused_name().filter(|(name, parameter)| {
+            let first = error.refused_field(options().chain([*name]));
+            first.is_none_or(|first| first.eq_ignore_ascii_case(name))
+                && self.over(it.quirks).without(*parameter).is_some()
+        });
+        let option = match named {
+            // A budget goes under its other name, whoever set it.
+            Some((_, Parameter::PlainBudget | Parameter::CompletionBudget)) => None,
+            Some((name, _)) => {
+                let outer = name.split('.').next().unwrap_or(name);
+                options().find(|option| option.eq_ignore_ascii_case(outer))
+            }
+            None => Some(error.refused_field(options())?),
+        };
+        let option = option.map(str::to_owned);
+        self.parameters.extend(named.map(|(_, parameter)| parameter));
+        self.options.extend(option);
         Some(self)
     }
 
@@ -189,6 +201,37 @@ mod tests {
         let kept = serde_json::to_string(&refused).unwrap();
         assert_eq!(kept, r#"{"parameters":["plain_budget"],"options":["frobnicate"]}"#);
         assert_eq!(serde_json::from_str::<Refused>(&kept).unwrap(), refused);
+    }
+
+    /// One refusal covers what is named, whoever set it, and nothing that is named beside it.
+    #[test]
+    fn an_option_that_is_refused_by_a_parameters_name_goes_with_it() {
+        let learned = |options: Value, words: &str| {
+            let mut setup = setup();
+            setup.models[0].options = options.as_object().cloned().unwrap();
+            let roster = Roster::new(&setup);
+            let refused = Refused::default().and(roster.get("a").unwrap(), &refusal(words)).unwrap();
+            (refused.parameters, refused.options)
+        };
+        let heat = "Unsupported parameter: 'temperature' is not supported with this model.";
+        let effort = "Unsupported parameter: 'reasoning.effort' is not supported with this model.";
+        let budget =
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.";
+        let beside = "'temperature' is not supported when reasoning_effort is set";
+        let meant = "Unknown parameter: 'frobnicate'. Did you mean 'temperature'?";
+        for (options, words, parameters, left_out) in [
+            (json!({}), heat, vec![Parameter::Sampling], vec![]),
+            (json!({"temperature": 0.5, "top_p": 0.9}), heat, vec![Parameter::Sampling], vec!["temperature"]),
+            (json!({"reasoning": {"effort": "low"}}), effort, vec![Parameter::Effort], vec!["reasoning"]),
+            (json!({"reasoning_effort": "low"}), beside, vec![Parameter::Sampling], vec![]),
+            // It goes under its other name.
+            (json!({"max_tokens": 5}), budget, vec![Parameter::PlainBudget], vec![]),
+            (json!({"max_completion_tokens": 5}), budget, vec![Parameter::PlainBudget], vec![]),
+            (json!({"frobnicate": 1, "temperature": 0.5}), meant, vec![], vec!["frobnicate"]),
+        ] {
+            let left_out: Vec<String> = left_out.into_iter().map(str::to_owned).collect();
+            assert_eq!(learned(options.clone(), words), (parameters, left_out), "{options} {words}");
+        }
     }
 
     #[test]

@@ -40,13 +40,18 @@ impl UpstreamError {
     /// The one parameter that it refuses by name, where leaving it out or naming it otherwise mends it
     /// ([`Quirks::without`]).
     pub fn refused_parameter(&self) -> Option<Parameter> {
+        self.refused_name().map(|(_, parameter)| parameter)
+    }
+
+    /// The same with the name that it is refused under, in lower case.
+    pub fn refused_name(&self) -> Option<(&'static str, Parameter)> {
         let words = self.message.to_lowercase();
         if !self.is_refusal() || !says(&words, UNKNOWN) || says(&words, BOUNDS) {
             return None;
         }
         // The one that is named first: the way out is named after it.
-        let named = NAMES.iter().filter_map(|(name, parameter)| Some((place(&words, name)?, *parameter)));
-        named.min_by_key(|(place, _)| *place).map(|(_, parameter)| parameter)
+        let named = NAMES.iter().filter_map(|it| Some((place(&words, it.0)?, *it)));
+        named.min_by_key(|(place, _)| *place).map(|(_, it)| it)
     }
 
     /// The first of these fields that it refuses by name: such as it does not know.

@@ -77,6 +77,40 @@ async fn a_member_and_a_merger_are_asked_once_more_without_what_they_refuse_and_
     }
 }
 
+/// A parameter that its owner set is refused once, whoever asks first: a panel, a turn that is relayed or translated, a
+/// probe.
+#[tokio::test]
+async fn an_owners_option_that_is_refused_does_not_go_out_again() {
+    const HEAT: &str = "Unsupported parameter: 'temperature' is not supported with this model.";
+    for asker in ["panel", "relayed", "translated", "probe"] {
+        let lab = staffed([("alpha", refuses("temperature", HEAT, "Answer."))], &["alpha"], |scenario| {
+            scenario.every_model("options", &json!({"temperature": 0.5, "top_p": 0.9}))
+        })
+        .await;
+        let turn = json!({"model": "bench/core:route", "max_tokens": 64, "temperature": 0.7,
+                          "messages": [{"role": "user", "content": "A turn."}]});
+        match asker {
+            "panel" => assert_eq!(lab.http().chat(&question("one")).await.status, 200),
+            "relayed" => assert_eq!(lab.http().chat(&turn).await.status, 200),
+            "translated" => assert_eq!(lab.http().post("/v1/messages", &turn).await.status, 200),
+            _ => {
+                lab.gateway.command("probe_model", &json!({"name": "alpha"})).await;
+                eventually("it is probed", || async {
+                    let queue = lab.gateway.command("onboarding", &json!({})).await;
+                    (queue["items"][0]["state"] == "done").then_some(())
+                })
+                .await;
+            }
+        }
+        let heated = held(&lab, "alpha", "temperature");
+        assert!(heated.len() >= 2, "{asker}: {heated:?}");
+        let with: Vec<usize> = (0..heated.len()).filter(|at| heated[*at]).collect();
+        assert_eq!(with, [0], "{asker}: {heated:?}");
+        assert!(asker == "probe" || heated.len() == 2, "{asker}: {heated:?}");
+        assert!(held(&lab, "alpha", "top_p").iter().all(|held| *held), "{asker}: only that");
+    }
+}
+
 #[tokio::test]
 async fn a_picker_and_a_shadow_learn_too() {
     let upstream = Upstream::start().await;

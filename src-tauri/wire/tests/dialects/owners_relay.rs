@@ -154,6 +154,15 @@ fn what_cannot_stand_there_is_left_out_and_told() {
         ),
         (
             Dialect::Anthropic,
+            json!({"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+            plain,
+            claude,
+            "",
+            "",
+            vec!["options.thinking=no room for thinking in so small an output"],
+        ),
+        (
+            Dialect::Anthropic,
             thinks,
             plain,
             calls,
@@ -167,5 +176,50 @@ fn what_cannot_stand_there_is_left_out_and_told() {
             (sent, lost),
             (format!("{{{head}{said}{added}}}"), told.iter().map(|it| (*it).to_owned()).collect())
         );
+    }
+}
+
+/// Translated as relayed: the API refuses a budget of thinking that the output has no room for.
+#[test]
+fn an_owners_thinking_gives_way_to_a_smaller_budget_of_the_callers() {
+    let owners = |thinking: Value| json!({ "thinking": thinking });
+    let enabled = owners(json!({"type": "enabled", "budget_tokens": 2000}));
+    for (options, callers_options, most, said, max_tokens, stays) in [
+        (enabled.clone(), true, None, r#","max_tokens":10"#, 10, false),
+        (enabled.clone(), true, None, r#","max_tokens":2000"#, 2000, false),
+        (enabled.clone(), true, None, r#","max_tokens":2001"#, 2001, true),
+        (enabled.clone(), true, None, "", 8192, true),
+        (enabled.clone(), true, Some(1500), r#","max_tokens":4000"#, 1500, false),
+        // A panel's seat keeps its own: the caller's budget is not sent.
+        (enabled, false, None, r#","max_tokens":10"#, 8192, true),
+        (owners(json!({"type": "adaptive"})), true, None, r#","max_tokens":10"#, 10, true),
+        (owners(json!({"type": "disabled"})), true, None, r#","max_tokens":10"#, 10, true),
+    ] {
+        let what = format!("{options} {said} {callers_options} {most:?}");
+        let target = Target {
+            served: "m".to_owned(),
+            options: options.as_object().cloned().unwrap(),
+            max_output: most,
+            callers_options,
+            ..Target::default()
+        };
+        let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"q"}}]{said}}}"#);
+        for dialect in [Dialect::Chat, Dialect::Anthropic] {
+            let request = format(dialect).decode_request(body.as_bytes(), &Route::default()).unwrap();
+            let mut sent = vec![format(Dialect::Anthropic).encode_request(&request, &target)];
+            if dialect == Dialect::Anthropic && callers_options && !said.is_empty() {
+                sent.push(format(dialect).relay_request(body.as_bytes(), &request, &target).unwrap());
+            }
+            for sent in sent {
+                let body: Value = serde_json::from_slice(&sent.body).unwrap();
+                assert_eq!(body["max_tokens"], max_tokens, "{what}: {body}");
+                assert_eq!(body.get("thinking"), options.get("thinking").filter(|_| stays), "{what}: {body}");
+                let told = sent.notices.iter().any(|it| {
+                    it.field == "options.thinking"
+                        && it.reason == "no room for thinking in so small an output"
+                });
+                assert_eq!(told, !stays, "{what}: {:?}", sent.notices);
+            }
+        }
     }
 }

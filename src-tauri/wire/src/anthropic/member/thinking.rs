@@ -16,6 +16,8 @@ const ROOM_TO_THINK: u64 = 24_576;
 
 pub(super) const UNTHOUGHT: &str = "turned off: the thinking before the last tool call is not there";
 
+const NO_ROOM: &str = "no room for thinking in so small an output";
+
 pub(super) struct Plan {
     /// The `thinking` object.
     pub thinking: Option<Value>,
@@ -56,7 +58,7 @@ pub(super) fn plan(
         }
     }
     if matches!(mode, Some(ThinkingMode::Budget(budget)) if budget >= max_tokens) {
-        notices.push(Notice::new(place, "no room for thinking in so small an output"));
+        notices.push(Notice::new(place, NO_ROOM));
         mode = None;
     }
     let thinking = mode.map(|mode| match mode {
@@ -77,14 +79,16 @@ pub(super) fn taken<'t>(
 ) -> Vec<(&'t String, &'t Value)> {
     let mut options: Vec<_> = target.options.iter().collect();
     options.retain(|(name, value)| {
-        let clash = clash(request, name, value);
+        let clash = clash(request, target, name, value);
         notices.extend(clash.map(|why| Notice::new(format!("options.{name}"), why)));
         clash.is_none()
     });
     options
 }
 
-fn clash(request: &Request, name: &str, value: &Value) -> Option<&'static str> {
+fn clash(request: &Request, target: &Target, name: &str, value: &Value) -> Option<&'static str> {
+    let budget = value["budget_tokens"].as_u64();
+    let room = request.max_output.map(|asked| target.max_output.map_or(asked, |most| asked.min(most)));
     let says = |name: &str| request.sampling.get(name);
     let heats = says("temperature").is_some_and(|heat| heat.value().as_f64() != Some(1.0));
     match (name, request.reasoning.mode) {
@@ -96,7 +100,10 @@ fn clash(request: &Request, name: &str, value: &Value) -> Option<&'static str> {
         ("thinking", None) if heats || says("top_k").is_some() => {
             Some("not taken beside the caller's sampling")
         }
-        ("thinking", None) => ruled_out(request, value["budget_tokens"].as_u64().map(ThinkingMode::Budget)),
+        ("thinking", None) if room.is_some_and(|room| budget.is_some_and(|budget| budget >= room)) => {
+            Some(NO_ROOM)
+        }
+        ("thinking", None) => ruled_out(request, budget.map(ThinkingMode::Budget)),
         _ => None,
     }
 }
