@@ -304,11 +304,11 @@ async fn facts(gateway: &Gateway, item: &Item) -> Taken {
 }
 
 fn entry(gateway: &Gateway, step: Step, outcome: OnboardingOutcome, said: String) -> OnboardingLog {
-    let at = rfc3339(gateway.clock().now_ms());
     let said = gateway.scrub(&said);
     OnboardingLog {
         step,
-        at,
+        // Told as it is logged.
+        at: String::new(),
         outcome,
         class: None,
         seconds: None,
@@ -331,8 +331,10 @@ async fn took(gateway: &Gateway, id: i64, taken: Taken) {
         Taken::Waits { until_ms, why } => return wait(gateway, item, until_ms, why),
         Taken::Impossible(why) => end(gateway, item, State::Failed, Some(why)),
         Taken::Logged(entry) => {
+            let now_ms = gateway.clock().now_ms();
+            let entry = OnboardingLog { at: rfc3339(now_ms), ..entry };
             if entry.step.is_call() {
-                drop(gateway.store().probed(last::row(&item.place, &entry, gateway.clock().now_ms())));
+                drop(gateway.store().probed(last::row(&item.place, &entry, now_ms)));
             }
             let step = entry.step;
             item.log.push(entry);
