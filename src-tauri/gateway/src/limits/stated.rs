@@ -173,14 +173,7 @@ impl Gateway {
         let known = self.limits().stated.forget(place);
         if known {
             let (endpoint, served) = place.clone();
-            let row = LearnedRow {
-                endpoint,
-                served,
-                what: LIMITS.to_owned(),
-                body: "{}".to_owned(),
-                at_ms: self.clock().now_ms(),
-            };
-            self.panel_tasks().spawn(self.store().keep_learned(row));
+            self.panel_tasks().spawn(self.store().forget_learned(endpoint, served, LIMITS));
         }
         known
     }
