@@ -1,5 +1,6 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
+mod keys;
 mod limits;
 mod onboarding;
 mod records;
@@ -9,6 +10,7 @@ mod turns;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use keys::{GatewayKeyView, KeySpending, KeyStanding};
 pub use limits::{
     BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
     StatedView,

@@ -56,6 +56,7 @@ impl Keeping {
         let row = ResponseRow {
             id: format!("resp_{id}"),
             at_ms: call.gateway.clock().now_ms(),
+            caller: crate::callers::LOCAL.to_owned(),
             previous: request.previous_response_id(),
             input: conversation::new_input(body)?,
             body: String::new(),
@@ -116,7 +117,7 @@ pub(crate) async fn one(call: &Call<'_>, id: &str, query: &str) -> Result<Respon
         return Err(ApiError::invalid("no_stream", message));
     }
     let (store, wanted, since) = (call.gateway.store().clone(), id.to_owned(), since(call.gateway));
-    let read = move || store.response(&wanted, since);
+    let read = move || store.response(&wanted, crate::callers::LOCAL, since);
     match patiently(call.gateway, read, Option::is_none).await? {
         Some(body) => Ok(reply::json(StatusCode::OK, body)),
         None => Err(not_found(call.gateway, id)),
@@ -137,7 +138,11 @@ pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Resul
 
 /// `DELETE /v1/responses/{id}`
 pub(crate) async fn delete(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {
-    let deleted = call.gateway.store().delete_response(id.to_owned(), since(call.gateway)).await;
+    let deleted = call
+        .gateway
+        .store()
+        .delete_response(id.to_owned(), crate::callers::LOCAL.to_owned(), since(call.gateway))
+        .await;
     if !deleted.map_err(|error| own::internal(&error))? {
         return Err(not_found(call.gateway, id));
     }
@@ -156,7 +161,7 @@ fn turns(rows: &[ResponseRow]) -> Vec<Turn<'_>> {
 
 async fn known(gateway: &Gateway, id: &str) -> Result<ResponseChain, ApiError> {
     let (store, id, since) = (gateway.store().clone(), id.to_owned(), since(gateway));
-    let read = move || store.response_chain(&id, since, MOST_KEPT);
+    let read = move || store.response_chain(&id, crate::callers::LOCAL, since, MOST_KEPT);
     patiently(gateway, read, |found| *found == ResponseChain::Unknown).await
 }
 
@@ -260,7 +265,8 @@ mod tests {
 
     fn row(gateway: &Gateway, id: &str, body: String) -> ResponseRow {
         let at_ms = gateway.clock().now_ms();
-        ResponseRow { id: id.to_owned(), at_ms, previous: None, input: "[]".to_owned(), body }
+        let caller = crate::callers::LOCAL.to_owned();
+        ResponseRow { id: id.to_owned(), at_ms, caller, previous: None, input: "[]".to_owned(), body }
     }
 
     /// A reply may have been faster than the disk: its caller must be able to go on all the same.
