@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::out::Out;
 use crate::paint::Look;
 use crate::spend::dollars;
+use crate::status::counted;
 use crate::table::Table;
 
 pub async fn key(remote: &Remote, common: &Common, command: &GatewayKey, out: Out) -> Result<(), Failure> {
@@ -93,10 +94,16 @@ fn table(keys: &[GatewayKeyView]) -> Table {
     table
 }
 
-/// `1200 tokens, $0.0042`; in red where nothing is left.
+/// `1200 tokens, $0.0042, 1 call of unknown cost`; in red where nothing is left.
 fn spent(spent: &KeySpending) -> (String, Look) {
     let look = if spent.is_spent { Look::Bad } else { Look::Plain };
-    (format!("{} tokens, {}", spent.tokens, dollars(spent.dollars)), look)
+    let unknown = [(spent.tokens_unknown, "tokens"), (spent.cost_unknown, "cost")];
+    let unknown = unknown.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| {
+        let calls = counted(u32::try_from(count).unwrap_or(u32::MAX), "call");
+        format!(", {calls} of unknown {what}")
+    });
+    let known = format!("{} tokens, {}", spent.tokens, dollars(spent.dollars));
+    (known + &unknown.collect::<String>(), look)
 }
 
 #[cfg(test)]
@@ -141,8 +148,8 @@ mod tests {
             ..desk.clone()
         };
         expect![[r#"
-            name  key       state    may use     a minute  budget                       spent                 expires                   last used
-            desk  ••••AbC_  good     everything                                                                                         never
-            lab   ••••AbC_  expired  core, fast  60        5000 tokens and $2.50 a day  5200 tokens, $0.0042  2026-11-29T16:00:00.000Z  2026-11-29T15:59:00.000Z"#]].assert_eq(&table(&[desk, lab]).text(Paint(false)).to_string());
+            name  key       state    may use     a minute  budget                       spent                                         expires                   last used
+            desk  ••••AbC_  good     everything                                                                                                                 never
+            lab   ••••AbC_  expired  core, fast  60        5000 tokens and $2.50 a day  5200 tokens, $0.0042, 1 call of unknown cost  2026-11-29T16:00:00.000Z  2026-11-29T15:59:00.000Z"#]].assert_eq(&table(&[desk, lab]).text(Paint(false)).to_string());
     }
 }

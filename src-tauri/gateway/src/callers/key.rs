@@ -1,8 +1,11 @@
 //! One gateway key: whose calls it makes, and what they may.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    fmt,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -23,7 +26,6 @@ const TOLD_EVERY_MS: i64 = 60_000;
 const NEVER: i64 = i64::MIN;
 
 /// A gateway key as requests see it. What may change of it does so without a lock.
-#[derive(Debug)]
 pub(crate) struct Key {
     pub id: i64,
     pub name: String,
@@ -126,6 +128,12 @@ impl Key {
     /// When it was used, where the store does not know that yet.
     pub(crate) fn untold_ms(&self) -> Option<i64> {
         self.used_ms().filter(|used_ms| *used_ms > self.told_ms.load(Ordering::Relaxed))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Key").field(&self.name).finish()
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
-    view::{GatewayKeyView, KeySpending, KeyStanding},
+    view::{GatewayKeyView, KeySpending, KeyStanding, LiveEvent},
 };
 
 /// A gateway key to be made.
@@ -148,6 +148,7 @@ impl Gateway {
         let id = self.store().add_gateway_key(row.clone(), audit).await?;
         let key = Arc::new(Key::of(GatewayKeyRow { id, ..row }));
         callers.keys.store(Arc::new(before.iter().cloned().chain([key.clone()]).collect()));
+        self.live().publish(LiveEvent::SetupChanged {});
         Ok((self.gateway_key_view(&key, now_ms), text))
     }
 
@@ -175,6 +176,7 @@ impl Gateway {
             let audit = noted(actor, "revoked", name, &format!("••••{}", key.last4));
             self.store().revoke_gateway_key(key.id, now_ms, audit).await?;
             key.revoke(now_ms);
+            self.live().publish(LiveEvent::SetupChanged {});
         }
         Ok(self.gateway_key_view(key, now_ms))
     }
