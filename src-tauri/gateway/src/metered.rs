@@ -48,6 +48,12 @@ pub(crate) struct Call<'a> {
     pub estimate: u64,
 }
 
+/// A call that has its place by its endpoint's rules, and is not sent yet.
+pub(crate) struct Booked {
+    metered: Metered,
+    wait: Duration,
+}
+
 /// A call that may be sent. Dropped before its end it was cancelled, and is written down so.
 pub(crate) struct Metered {
     gateway: Gateway,
@@ -98,6 +104,11 @@ impl Gateway {
     /// Errors: the rule in the way, as an error that passes the work on. It is nobody's rate limit: it must not be noted
     /// as one.
     pub(crate) async fn admit(&self, call: Call<'_>) -> Result<Metered, UpstreamError> {
+        Ok(self.book(call)?.due().await)
+    }
+
+    /// The same without waiting: calls have their places in the order in which they are booked.
+    pub(crate) fn book(&self, call: Call<'_>) -> Result<Booked, UpstreamError> {
         let under_way = call.snapshot.under_way.begin(&call.it.model);
         self.is_still(call.it)?;
         let mut metered = Metered {
@@ -120,6 +131,7 @@ impl Gateway {
             first_token_s: None,
             place: None,
         };
+        let mut wait = Duration::ZERO;
         let now_ms = self.clock().now_ms();
         let stated = match call.purpose {
             Purpose::Count => Limits::default(),
@@ -141,8 +153,7 @@ impl Gateway {
                 Pace::Go(reserved) => metered.reserved = Some(reserved),
                 Pace::Wait { ms, reserved } => {
                     metered.reserved = Some(reserved);
-                    tokio::time::sleep(Duration::from_millis(ms.unsigned_abs())).await;
-                    metered.begun = Instant::now();
+                    wait = Duration::from_millis(ms.unsigned_abs());
                 }
                 Pace::No(paced) => {
                     metered.is_over = true;
@@ -150,12 +161,7 @@ impl Gateway {
                 }
             }
         }
-        metered.at_ms = self.clock().now_ms();
-        metered.is_sent = true;
-        if call.purpose != Purpose::Route {
-            metered.place = Some(self.store().call_begun(&metered.cut_off()));
-        }
-        Ok(metered)
+        Ok(Booked { metered, wait })
     }
 
     /// Errors: the alias was given to another model since its work was planned.
@@ -226,6 +232,23 @@ impl Call<'_> {
         let counts = limits.tpm.is_some() || limits.tpd.is_some();
         let said = endpoint.filter(|_| counts).and_then(|it| wire::budget(it.api, self.body));
         Tokens { input: self.estimate, output: said.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT) }
+    }
+}
+
+impl Booked {
+    /// It is sent now, or when its place comes, 2 s later at most.
+    pub(crate) async fn due(self) -> Metered {
+        let Booked { mut metered, wait } = self;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+            metered.begun = Instant::now();
+        }
+        metered.at_ms = metered.gateway.clock().now_ms();
+        metered.is_sent = true;
+        if metered.purpose != Purpose::Route {
+            metered.place = Some(metered.gateway.store().call_begun(&metered.cut_off()));
+        }
+        metered
     }
 }
 

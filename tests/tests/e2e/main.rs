@@ -41,6 +41,7 @@ mod panel;
 mod picker;
 mod practice;
 mod provider_headers;
+mod provider_limits;
 mod proxies;
 mod refreshing;
 mod refusals;
