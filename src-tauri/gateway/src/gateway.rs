@@ -419,7 +419,7 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let told = Told::load(&opened.store, &mut known.cooldowns(), now_ms)?;
     let setup = SetupState::load(opened.store.clone())?;
     let callers = Callers::load(&opened.store)?;
-    let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
+    let limits = Limits::load(&opened.store, &setup.snapshot(), !callers.all().is_empty(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
     let onboarding = Onboarding::load(&opened.store)?;

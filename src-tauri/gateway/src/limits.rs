@@ -29,12 +29,19 @@ pub(crate) struct Limits {
 const MONTH_MS: i64 = 30 * DAY_MS;
 
 impl Limits {
-    /// From the ledger, where a rule or a budget wants to know. Blocks.
-    pub(crate) fn load(store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<Limits, StoreError> {
+    /// From the ledger, where a rule or a budget wants to know, or a gateway key may. Blocks.
+    pub(crate) fn load(
+        store: &Store,
+        snapshot: &Snapshot,
+        has_keys: bool,
+        now_ms: i64,
+    ) -> Result<Limits, StoreError> {
         let limits = Limits { stated: Stated::load(store)?, ..Limits::default() };
         limits.stated.count(store, &limits.pacing, now_ms)?;
         limits.load_pacing(store, snapshot, None, now_ms)?;
-        limits.load_budgets(store, snapshot, None, now_ms)?;
+        if has_keys || snapshot.setup.collections.iter().any(|it| it.budget.is_some()) {
+            limits.load_budgets(store, snapshot, None, now_ms)?;
+        }
         Ok(limits)
     }
 

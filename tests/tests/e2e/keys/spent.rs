@@ -7,6 +7,7 @@ use bench_tests::{
     upstream::{TOKENS_IN, answers},
 };
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use super::{get, make, post, turn, two_collections};
 use crate::apis::apis;
@@ -118,7 +119,8 @@ async fn a_budget_knows_what_its_name_spent_before_it() {
     lab.upstream.model(&served("beta"), answers("Answer of beta.").held(&gate));
     let free = make(&lab.gateway, json!({"name": "lab"})).await;
     let http = lab.http().clone();
-    let asking = tokio::spawn(async move {
+    let mut asking = JoinSet::new();
+    asking.spawn(async move {
         let request = http
             .request(http::Method::POST, CHAT)
             .header("content-type", "application/json")
@@ -127,7 +129,7 @@ async fn a_budget_knows_what_its_name_spent_before_it() {
         http.head(request, body.to_string()).await
     });
     lab.upstream.arrived(&served("beta"), 1).await;
-    asking.abort();
+    asking.abort_all();
     let Lab { upstream, gateway } = lab;
     let home = gateway.kill().await;
     gate.open();
