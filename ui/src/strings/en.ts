@@ -2,6 +2,7 @@
 
 import { endpoints } from './en/endpoints';
 import { alert } from './en/alerts';
+import { gatewayKeys } from './en/gatewayKeys';
 import { limits } from './en/limits';
 import { many } from './en/many';
 import { sheet } from './en/models';
@@ -368,6 +369,7 @@ export const s = {
 
   alert,
   endpoints,
+  gatewayKeys,
   limits,
   models: roster,
   onboarding,

@@ -40,8 +40,11 @@ export function together(rows: readonly SpendRow[]): Total {
   };
 }
 
+/** What is spent of a budget, whosever it is. */
+export type Spending = Omit<BudgetView, 'collection'>;
+
 /** A bar for each thing that a budget bounds. */
-export function budgetBars(it: BudgetView): { label: string; text: string; share: number }[] {
+export function budgetBars(it: Spending): { label: string; text: string; share: number }[] {
   const per = s.spend.period[it.budget.per];
   const bars = [];
   if (it.budget.dollars !== undefined) {
@@ -56,7 +59,7 @@ export function budgetBars(it: BudgetView): { label: string; text: string; share
 }
 
 /** When it begins anew, what it does not count, and whether nothing is left. */
-export function budgetNotes(it: BudgetView): string {
+export function budgetNotes(it: Spending): string {
   return [
     s.spend.resets(when(it.resets_at)),
     it.budget.dollars !== undefined && it.cost_unknown > 0 ? s.spend.uncounted(it.cost_unknown) : '',
