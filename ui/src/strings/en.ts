@@ -76,6 +76,7 @@ export const s = {
   urls: {
     title: 'Base URLs',
     text: 'Give a program the one of the API it speaks, a model from below, and any key.',
+    textKeyed: 'Give a program the one of the API it speaks, a model from below, and a key from Settings.',
     of: { openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama', gemini: 'Gemini' },
     label: (api: string) => `base URL for ${api} programs`,
   },

@@ -25,6 +25,8 @@ export type Field = keyof CreateKey | BudgetField;
 const LOCAL = 'local';
 const MOST_A_MINUTE = 10_000;
 const SOON_MS = 3 * 86_400_000;
+/** A day, an hour, a minute. */
+const UNITS_MS = [86_400_000, 3_600_000, 60_000];
 
 export function emptyDraft(): Draft {
   return {
@@ -96,10 +98,12 @@ export function standingOf(
   return { word, more, tone: left < SOON_MS ? 'soon' : '' };
 }
 
-/** How long ago it was last used. */
+/** How long ago it was last used, in its largest unit. */
 export function usedText(key: GatewayKeyView, nowMs: number): string {
   if (key.last_used === undefined) return s.gatewayKeys.neverUsed;
-  return s.gatewayKeys.ago(span(nowMs - Date.parse(key.last_used)));
+  const ms = nowMs - Date.parse(key.last_used);
+  const unit = UNITS_MS.find((it) => ms >= it);
+  return unit === undefined ? s.gatewayKeys.justNow : s.gatewayKeys.ago(span(Math.floor(ms / unit) * unit));
 }
 
 /** What it may ask. */

@@ -3,6 +3,9 @@ import type { BudgetView, SpendBy, SpendRow } from '../../host/gen';
 import { s } from '../../strings/en';
 import { count, dollars, when } from '../../text/numbers';
 
+/** A caller without a gateway key. */
+const LOCAL = 'local';
+
 export const BYS: readonly SpendBy[] = ['model', 'collection', 'endpoint', 'purpose', 'caller'];
 
 /** `$0.42`, `$0.42 and 3 unknown`, `unknown`. */
@@ -14,6 +17,7 @@ export function costText(cost: number, unknown: number, calls: number): string {
 /** What a row is of, in words. */
 export function keyText(by: SpendBy, key: string): string {
   if (by === 'purpose') return s.spend.purposes[key] ?? key;
+  if (by === 'caller' && key === LOCAL) return s.spend.noKey;
   if (key === '') return s.spend.noCollection;
   return by === 'collection' ? `bench/${key}` : key;
 }

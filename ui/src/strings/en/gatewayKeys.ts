@@ -14,6 +14,8 @@ export const gatewayKeys = {
   askTitle: 'Require a key while none is good?',
   askText:
     'Every program and agent is refused until you make a key and give it to them. This window and the command line go on as they are.',
+  yours: 'your-key',
+  replace: 'A key is required: put yours in the place of your-key. Keys are made in Settings, under',
   required: 'A key is required from now on',
   notRequired: 'No key is required from now on',
 
@@ -36,6 +38,7 @@ export const gatewayKeys = {
   endsNever: 'does not end',
   lastUsed: 'Last used',
   ago: (time: string) => `${time} ago`,
+  justNow: 'just now',
   neverUsed: 'never',
   actions: 'Revoke',
   showEnded: (n: number) => `Show ${many(n, 'key')} that ${n === 1 ? 'opens' : 'open'} nothing any more`,
