@@ -15,7 +15,8 @@ export const gatewayKeys = {
   askText:
     'Every program and agent is refused until you make a key and give it to them. This window and the command line go on as they are.',
   yours: 'your-key',
-  replace: 'A key is required: put yours in the place of your-key. Keys are made in Settings, under',
+  replace: 'A key is required: put one in the place of your-key.',
+  toSettings: 'Keys in Settings',
   required: 'A key is required from now on',
   notRequired: 'No key is required from now on',
 
