@@ -210,6 +210,7 @@ describe('in the window', () => {
     expect(fixture.copied).toEqual([TEXT]);
     await fireEvent.click($('key-kept'));
     await waitFor(() => expect($('key-told')).toBeNull());
+    await waitFor(() => expect(document.activeElement).toBe($('new-key')));
     expect(document.documentElement.outerHTML).not.toContain(TEXT);
     expect($('key-form')).toBeNull();
     await waitFor(() => expect(rows()).toEqual(['desk good']));
@@ -329,6 +330,7 @@ describe('in the window', () => {
     await waitFor(() => expect($('confirm')).toBeNull());
     expect(sent(fixture, 'revoke_key').at(-1)).toEqual({ name: 'guest' });
     expect(rows()).toEqual(['desk-agent good', 'ci-reviews good']);
+    await waitFor(() => expect(document.activeElement).toBe($('new-key')));
     expect($('live-region').textContent).toContain('Key guest revoked');
     expect($('ended-keys').textContent).toContain('Show 3 keys');
   });
