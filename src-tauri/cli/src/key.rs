@@ -140,6 +140,9 @@ mod tests {
             last_used: Some("2026-11-29T15:59:00.000Z".to_owned()),
             ..desk.clone()
         };
-        expect![[r#""#]].assert_eq(&table(&[desk, lab]).text(Paint(false)).to_string());
+        expect![[r#"
+            name  key       state    may use     a minute  budget                       spent                 expires                   last used
+            desk  ••••AbC_  good     everything                                                                                         never
+            lab   ••••AbC_  expired  core, fast  60        5000 tokens and $2.50 a day  5200 tokens, $0.0042  2026-11-29T16:00:00.000Z  2026-11-29T15:59:00.000Z"#]].assert_eq(&table(&[desk, lab]).text(Paint(false)).to_string());
     }
 }

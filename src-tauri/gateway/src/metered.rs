@@ -12,6 +12,7 @@ use wire::{Class, UpstreamError, Usage};
 
 use crate::{
     alerts,
+    callers::Caller,
     gateway::Gateway,
     panel::{class_word, round},
     setup::Snapshot,
@@ -40,6 +41,8 @@ pub(crate) struct Call<'a> {
     pub it: &'a Registered,
     pub purpose: Purpose,
     pub collection: &'a str,
+    /// On whose behalf.
+    pub caller: &'a Caller,
     /// What goes out, and the estimate of its input.
     pub body: &'a Bytes,
     pub estimate: u64,
@@ -51,6 +54,7 @@ pub(crate) struct Metered {
     snapshot: Arc<Snapshot>,
     alias: String,
     collection: String,
+    caller: Caller,
     purpose: Purpose,
     reserved: Option<Reserved>,
     /// Its alias is no other model's meanwhile.
@@ -101,6 +105,7 @@ impl Gateway {
             snapshot: call.snapshot.clone(),
             alias: call.it.model.alias.clone(),
             collection: call.collection.to_owned(),
+            caller: call.caller.clone(),
             purpose: call.purpose,
             reserved: None,
             _under_way: under_way,
@@ -340,11 +345,14 @@ impl Metered {
 
     /// Counts against the budgets there are now.
     fn spend(&self, tokens: Option<u64>, dollars: Option<f64>) {
-        let is_practice = self.snapshot.is_practice(&self.alias);
+        if self.snapshot.is_practice(&self.alias) {
+            return;
+        }
         let now = self.gateway.snapshot();
         let has_budget = now.collection(&self.collection).is_some_and(|it| it.budget.is_some());
-        if has_budget && !is_practice {
-            let of = BudgetOf::Collection(self.collection.clone());
+        let of_collection = has_budget.then(|| BudgetOf::Collection(self.collection.clone()));
+        // Whether its key has a budget or not: the next of its name may.
+        for of in of_collection.into_iter().chain(self.caller.budget_of()) {
             self.gateway.limits().budgets().spend(&of, Spending::of_call(tokens, dollars), self.at_ms);
         }
     }
@@ -378,7 +386,7 @@ impl Metered {
                 Purpose::Count => Some(0.0),
                 _ => price.and_then(|price| price.cost(usage)),
             },
-            caller: "local".to_owned(),
+            caller: self.caller.name().to_owned(),
             collection: self.collection.clone(),
             practice: it.is_some_and(|it| it.practice),
             ..LedgerRow::default()

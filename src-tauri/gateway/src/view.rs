@@ -33,6 +33,10 @@ pub struct PanelView {
     pub at: String,
     /// Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`.
     pub client: String,
+    /// The gateway key that it was asked with; absent where it was asked without one, on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub caller: Option<String>,
     pub system: String,
     /// The last user turn; images as placeholders.
     pub prompt: String,

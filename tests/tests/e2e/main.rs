@@ -27,6 +27,7 @@ mod hangup;
 mod http_versions;
 mod import;
 mod key_in_text;
+mod keys;
 mod learning;
 mod limits;
 mod lists;

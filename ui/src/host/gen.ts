@@ -273,6 +273,8 @@ export type ConversationView = {
   last_at: string;
   /** Who asks: a client's short name (`claude-cli`, `codex_exec`). */
   client: string;
+  /** The gateway key that it asks with; absent where it asks without one, on this machine. */
+  caller?: string;
   /** The beginning of the first user message. */
   title: string;
   /** Whose it is now; empty until somebody has answered. */
@@ -754,6 +756,8 @@ export type PanelView = {
   at: string;
   /** Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`. */
   client: string;
+  /** The gateway key that it was asked with; absent where it was asked without one, on this machine. */
+  caller?: string;
   system: string;
   /** The last user turn; images as placeholders. */
   prompt: string;

@@ -12,10 +12,12 @@ use sha2::{Digest, Sha256};
 use store::GatewayKeyRow;
 use subtle::ConstantTimeEq;
 
+use super::rate::Rate;
+
 /// What every key's text begins with.
 pub(crate) const PREFIX: &str = "bwk_";
 /// What follows it: 32 bytes in base64url.
-const SECRET_CHARS: usize = 43;
+pub(crate) const SECRET_CHARS: usize = 43;
 /// How often the store is told of a key that is in use.
 const TOLD_EVERY_MS: i64 = 60_000;
 const NEVER: i64 = i64::MIN;
@@ -37,6 +39,7 @@ pub(crate) struct Key {
     used_ms: AtomicI64,
     /// What the store was last told.
     told_ms: AtomicI64,
+    pub(super) rate: Rate,
 }
 
 /// How a key stands.
@@ -79,6 +82,7 @@ impl Key {
             revoked_ms: row.revoked_ms.map(OnceLock::from).unwrap_or_default(),
             used_ms: AtomicI64::new(used_ms),
             told_ms: AtomicI64::new(used_ms),
+            rate: Rate::default(),
             name: row.name,
         }
     }
@@ -149,6 +153,52 @@ fn is_secret(bytes: &[u8]) -> bool {
     bytes.len() == SECRET_CHARS && bytes.iter().all(|byte| is_secret_char(*byte))
 }
 
-fn is_secret_char(byte: u8) -> bool {
+pub(crate) fn is_secret_char(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(row: GatewayKeyRow) -> Key {
+        Key::of(GatewayKeyRow { name: "desk".to_owned(), ..row })
+    }
+
+    #[test]
+    fn a_text_is_one_keys_and_no_two_are_alike() {
+        let (one, other) = (new_text().unwrap(), new_text().unwrap());
+        let hash = |text: &SecretString| hash_of(text.expose_secret().as_bytes()).unwrap();
+        let it = key(GatewayKeyRow { sha256: hash(&one), ..GatewayKeyRow::default() });
+        assert!(it.is(&hash(&one)) && !it.is(&hash(&other)));
+        assert_eq!((one.expose_secret().len(), last4(&one).len()), (47, 4));
+        assert!(one.expose_secret().ends_with(&last4(&one)));
+        for text in ["", "bwk_", "sk-1", &one.expose_secret()[..46], &format!("{}x", one.expose_secret())] {
+            assert_eq!(hash_of(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn how_it_stands() {
+        let it = key(GatewayKeyRow { expires_ms: Some(10), ..GatewayKeyRow::default() });
+        assert_eq!(
+            [9, 10, 11].map(|at_ms| it.standing(at_ms)),
+            [Standing::Good, Standing::Expired, Standing::Expired]
+        );
+        it.revoke(7);
+        it.revoke(8);
+        assert_eq!((it.standing(9), it.revoked_ms()), (Standing::Revoked, Some(7)));
+    }
+
+    #[test]
+    fn the_store_is_told_once_a_minute_and_the_rest_at_the_end() {
+        let it = key(GatewayKeyRow::default());
+        assert_eq!((it.used_ms(), it.untold_ms()), (None, None));
+        let told = [1_000, 2_000, 60_999, 61_000, 61_001].map(|at_ms| it.use_at(at_ms));
+        assert_eq!(told, [true, false, false, true, false]);
+        assert_eq!((it.used_ms(), it.untold_ms()), (Some(61_001), Some(61_001)));
+        let kept = key(GatewayKeyRow { used_ms: Some(5_000), ..GatewayKeyRow::default() });
+        assert_eq!((kept.used_ms(), kept.use_at(6_000), kept.use_at(65_000)), (Some(5_000), false, true));
+        assert_eq!(kept.untold_ms(), None);
+    }
 }

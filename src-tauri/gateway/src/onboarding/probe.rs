@@ -14,6 +14,7 @@ use wire::{
 
 use crate::{
     asking::{ForText, Told},
+    callers::Caller,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::{cleaned_error, describe, round},
@@ -78,6 +79,7 @@ pub(super) async fn ask(
         it,
         purpose: Purpose::Probe,
         collection: "",
+        caller: &Caller::default(),
         body: &body,
         estimate: wire::estimate_tokens(&request),
     };

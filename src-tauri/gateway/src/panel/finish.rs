@@ -31,7 +31,7 @@ impl Run {
             shape: view.shape.clone(),
             shape_by: view.shape_by.clone(),
             reply: view.reply.clone(),
-            caller: "local".to_owned(),
+            caller: self.panel.asking.caller.name().to_owned(),
             client: view.client.clone(),
             system: view.system.clone(),
             prompt: view.prompt.clone(),

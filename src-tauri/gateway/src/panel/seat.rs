@@ -93,6 +93,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
         it,
         purpose: if merges { Purpose::Merge } else { Purpose::Panel },
         collection: &panel.collection.name,
+        caller: &panel.asking.caller,
         body: &plan.body,
         // A merger is asked the answers too.
         estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },

@@ -18,8 +18,9 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    api::shutting_down,
+    api::{decoded, shutting_down},
     asking::Again,
+    callers,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
@@ -118,6 +119,7 @@ impl Turn {
             it,
             purpose: Purpose::Route,
             collection: &self.collection.name,
+            caller: &self.caller,
             body: &asked.body,
             estimate: self.estimate,
         };
@@ -186,7 +188,8 @@ impl Features {
     pub(super) fn new(api: Dialect, headers: Vec<(&'static str, String)>, query: &str) -> Features {
         // Gemini's says how the answer is framed, which goes with its path; a key is nobody's but the gateway's.
         let kept = query.split('&').filter(|pair| {
-            api != Dialect::Gemini && !pair.is_empty() && pair.split('=').next() != Some("key")
+            let is_key = pair.split('=').next() == Some("key") || callers::is_in(&decoded(pair));
+            api != Dialect::Gemini && !pair.is_empty() && !is_key
         });
         let kept: Vec<&str> = kept.collect();
         let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };

@@ -29,6 +29,7 @@ use self::{
     record::{Began, Record},
 };
 use crate::{
+    callers::{self, Caller},
     clock::rfc3339,
     gateway::Gateway,
     panel::{HOW_TO_JUDGE, request_for_record},
@@ -50,6 +51,7 @@ pub(crate) struct Taking {
     /// The caller's headers that switch features of its API.
     pub features: Vec<(&'static str, String)>,
     pub headers: HeaderMap,
+    pub caller: Caller,
     pub client: String,
     pub begun: Instant,
 }
@@ -59,6 +61,7 @@ pub(crate) struct Turn {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     collection: Collection,
+    caller: Caller,
     request: Request,
     body: Json,
     features: Features,
@@ -80,18 +83,20 @@ pub(crate) struct Turn {
 impl Turn {
     /// Orders the members and opens the record; nothing is sent yet. Keys are known by now, that none is recorded.
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
-        let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
+        let Taking { collection, by_name, request, body, query, features, headers, caller, client, begun } =
+            taking;
         let snapshot = gateway.snapshot();
-        gateway.within_budget(&snapshot, &collection)?;
+        gateway.within_budget(&snapshot, &collection, &caller)?;
         let settings = &snapshot.setup.settings;
         let now_ms = gateway.clock().now_ms();
-        let key = identity::key(&collection.name, "local", &request, &headers);
+        let key = identity::key(&collection.name, caller.name(), &request, &headers);
         let new = || ConversationView {
             id: plan::ids::conversation_id(now_ms, gateway.random()),
             collection: collection.name.clone(),
             at: rfc3339(now_ms),
             last_at: rfc3339(now_ms),
             client,
+            caller: callers::shown(caller.name()),
             title: identity::title(&request, |text| gateway.scrub(text)),
             status: TurnStatus::Running,
             practice: snapshot.is_practice_collection(&collection),
@@ -132,6 +137,7 @@ impl Turn {
             Began {
                 key: key.clone(),
                 conversation,
+                caller: caller.name().to_owned(),
                 first_ms,
                 at_ms: now_ms,
                 begun,
@@ -154,6 +160,7 @@ impl Turn {
             keeps_text: keeps_text || shadowed,
             snapshot,
             collection,
+            caller,
             request,
             body,
             features: Features::new(api, features, &query),
@@ -210,14 +217,15 @@ impl Turn {
 }
 
 impl Gateway {
-    /// Whose the conversation is that this request belongs to.
+    /// Whose the conversation is that this request of a caller's belongs to.
     pub(crate) fn kept_model(
         &self,
         collection: &Collection,
+        caller: &Caller,
         request: &Request,
         headers: &HeaderMap,
     ) -> Option<String> {
-        let key = identity::key(&collection.name, "local", request, headers);
+        let key = identity::key(&collection.name, caller.name(), request, headers);
         self.conversations().lock().get(&key).and_then(|it| it.kept().map(str::to_owned))
     }
 }

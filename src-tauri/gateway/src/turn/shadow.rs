@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     asking::Again,
+    callers::Caller,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
     panel::{class_word, describe, finish_word, round},
@@ -38,6 +39,7 @@ pub(super) struct Shadows {
     call: String,
     turn: u32,
     collection: String,
+    caller: Caller,
     shape: Shape,
     practice: bool,
     aliases: Vec<String>,
@@ -71,6 +73,7 @@ impl Turn {
             call: view.call.clone(),
             turn: view.turn,
             collection: self.collection.name.clone(),
+            caller: self.caller.clone(),
             shape: self.collection.shape_or_general(),
             practice: self.snapshot.is_practice_collection(&self.collection),
             aliases,
@@ -129,6 +132,7 @@ impl Shadows {
                 it,
                 purpose: Purpose::Shadow,
                 collection: &self.collection,
+                caller: &self.caller,
                 body: &asked.body,
                 estimate: self.estimate,
             };

@@ -3,7 +3,7 @@
 use crate::{
     Ack, AuditEntry, GatewayKeyRow, Store, StoreError,
     job::Waits,
-    tables::{audit, gateway_keys},
+    tables::{audit, calls, gateway_keys},
 };
 
 impl Store {
@@ -29,6 +29,12 @@ impl Store {
     /// When a key was used last (Unix milliseconds), so far.
     pub fn gateway_key_used(&self, id: i64, at_ms: i64) -> Ack<()> {
         self.write(Waits::Yes, 0, move |connection| gateway_keys::used(connection, id, at_ms))
+    }
+
+    /// What a call was asked for, and with it who may look at it: a collection's name, or `model/<alias>`. `None` for a
+    /// call that nobody knows.
+    pub fn collection_of(&self, call: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| calls::collection(connection, call))
     }
 
     /// Every gateway key there ever was, in the order they were made.
