@@ -19,7 +19,7 @@ import type {
 import { controlError, type Host, type Link } from '../src/host/host';
 import { answers } from './answers';
 import { handlers } from './handlers';
-import { programs } from './keys';
+import { ASKS, programs } from './keys';
 import type { FixtureOptions } from './made';
 import { busy, many } from './limits';
 import { full, type Stage } from './full';
@@ -196,6 +196,7 @@ export class Fixture implements Host {
       collection,
       at: new Date().toISOString(),
       client,
+      ...(this.options.programs && client !== 'window' ? { caller: ASKS } : {}),
       system: '',
       prompt,
       turns: 1,

@@ -15,6 +15,9 @@ const DAY = 24 * HOUR;
 const iso = (ms: number) => new Date(Date.now() + ms).toISOString();
 const midnight = () => new Date(Math.floor(Date.now() / DAY + 1) * DAY).toISOString();
 
+/** The key that the fixture's programs ask with. */
+export const ASKS = 'desk-agent';
+
 /** Where keys are wanted: good, near its end, spent, expired, revoked. */
 export function programs(on: Fixture): void {
   const spending = { tokens_unknown: 0, cost_unknown: 0, is_spent: false, resets_at: midnight() };
@@ -25,6 +28,7 @@ export function programs(on: Fixture): void {
     created: iso(-20 * DAY),
     ...over,
   });
+  for (const it of on.routed) it.conversation.caller = ASKS;
   on.programs = [
     good('notes-app', 'k3Vd', { standing: 'expired', expires: iso(-3 * DAY), last_used: iso(-3 * DAY) }),
     good('desk-agent', 'a9Qe', { standing: 'revoked', revoked: iso(-12 * DAY), last_used: iso(-13 * DAY) }),

@@ -397,6 +397,16 @@ describe('in the window', () => {
     expect($('no-keys')).toBeNull();
   });
 
+  test('who asked is told with the key it asked with', async () => {
+    const fixture = await open({ programs: true, sessions: 1 }, '#/live');
+    const asked = () => $('asked-by')?.textContent?.trim();
+    await waitFor(() => expect(asked()).toBe('by claude-cli with the key desk-agent'));
+    fixture.play('quick', 'Two words?', 'opencode', 0, 0.5);
+    await waitFor(() => expect(asked()).toBe('asked by opencode with the key desk-agent'));
+    fixture.play('quick', 'Two words?', 'window', 0, 0.5);
+    await waitFor(() => expect(asked()).toBe('asked here'));
+  });
+
   test('spend is told by who asked', async () => {
     await open({ programs: true, busy: true }, '#/spend');
     await choose((await screen.findByTestId('spend-by')).dataset['test']!, 'caller');

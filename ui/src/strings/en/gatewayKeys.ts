@@ -3,12 +3,15 @@
 import { many } from './many';
 
 export const gatewayKeys = {
+  /** Who asks: a program, and the key it gave. */
+  who: (client: string, key?: string) => (key ? `${client} with the key ${key}` : client),
+
   title: 'Keys for programs',
   lead: 'A key says which program or agent asks: its calls carry the key’s name in every record, and it can be held to collections, a rate, a budget and an end. A provider’s key is another thing: it is kept under Endpoints.',
 
   require: 'Require a key',
   requireOff:
-    'Off: programs on this machine need no key. One that gives a good key is known by its name all the same.',
+    'Off: programs on this machine need no key. One that gives a good key is known by its name, and kept to what the key may.',
   requireOn: 'On: every program has to give a good key. This window and the command line need none.',
   noneGood: 'No key is good now, so every program is refused. Make one, or turn this off.',
   askTitle: 'Require a key while none is good?',
