@@ -407,6 +407,14 @@ describe('in the window', () => {
     await waitFor(() => expect(asked()).toBe('asked here'));
   });
 
+  test('what a key has left stands beside what collections have left', async () => {
+    await open({ programs: true }, '#/spend');
+    await waitFor(() => expect(screen.getAllByTestId('budget-of-key')).toHaveLength(2));
+    const said = screen.getAllByTestId('budget-of-key').map((it) => it.textContent);
+    expect(said[0]).toContain('of $5');
+    expect(said[1]).toContain('spent: nobody is asked until then');
+  });
+
   test('spend is told by who asked', async () => {
     await open({ programs: true, busy: true }, '#/spend');
     await choose((await screen.findByTestId('spend-by')).dataset['test']!, 'caller');

@@ -47,6 +47,7 @@ export const spend = {
   noneText: 'No call ended in this time. Practice is never counted.',
 
   budgets: 'Budgets',
+  ofKey: (name: string) => `the key ${name}`,
   budget: 'Budget',
   budgetHint: 'What the collection may spend. Over it nobody is asked until the next day or month, by UTC.',
   per: { none: 'No budget', day: 'A day', month: 'A month' },
