@@ -33,6 +33,7 @@ mod lists;
 mod load;
 mod merging;
 mod metering;
+mod new_rules;
 mod onboarding;
 mod options;
 mod paid;

@@ -7,6 +7,7 @@ mod damage;
 mod disk;
 mod files;
 mod harness;
+mod held;
 mod kill;
 mod known;
 mod ledger;
