@@ -96,7 +96,8 @@ impl Gateway {
             let limits = Limits { whole: limits.whole.saturating_sub(from), ..*limits };
             let key = self.key(endpoint).await;
             let encoded = otherwise.as_ref().unwrap_or(first);
-            let with = (key, metered.sends());
+            let sends = metered.sends();
+            let with = (key, &sends);
             let mut outcome = self.upstream().ask(endpoint, encoded, body, with, limits, &mut on_text).await;
             before += outcome.attempts;
             outcome.attempts = before;
@@ -159,13 +160,13 @@ impl Gateway {
             CallEnd::Empty => ("empty", None),
             CallEnd::Error(error) => ("error", Some(error)),
         };
-        let row = metered.end(&Ended {
+        let over = metered.end(&Ended {
             status,
             error,
             usage: outcome.usage,
             served_as: outcome.served_as.as_deref(),
             ..Ended::default()
         });
-        self.panel_tasks().spawn(self.store().spent(row));
+        self.panel_tasks().spawn(self.spent(over));
     }
 }

@@ -30,6 +30,7 @@ mod panel;
 mod practice;
 mod records;
 mod refresh;
+mod sending;
 mod server;
 mod setup;
 mod spend;

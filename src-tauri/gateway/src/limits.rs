@@ -1,19 +1,23 @@
 //! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections and gateway
 //! keys have spent, by their budgets.
 
+mod new;
+pub(crate) mod slots;
 pub(crate) mod stated;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plan::{Budget, BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
-use store::{DaySpend, SentRow, Store, StoreError};
+use plan::{Budget, BudgetOf, Budgets, Pacing, Period, Spending};
+use store::{DaySpend, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
-use self::stated::Stated;
+pub(crate) use self::new::NewRules;
+use self::{slots::Slots, stated::Stated};
 use crate::{
     callers::{Caller, LOCAL},
     clock::rfc3339,
     gateway::Gateway,
+    sending::Sending,
     setup::Snapshot,
     view::BudgetView,
 };
@@ -21,12 +25,11 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Limits {
     pacing: Mutex<Pacing>,
+    /// What the ledger does not have yet.
+    pub on_its_way: Arc<Slots<Sending>>,
     budgets: Mutex<Budgets>,
     pub stated: Stated,
 }
-
-/// The longest window of a rule: a month of 30 days.
-const MONTH_MS: i64 = 30 * DAY_MS;
 
 impl Limits {
     /// From the ledger, where a rule or a budget wants to know, or a gateway key may. Blocks.
@@ -37,8 +40,10 @@ impl Limits {
         now_ms: i64,
     ) -> Result<Limits, StoreError> {
         let limits = Limits { stated: Stated::load(store)?, ..Limits::default() };
-        limits.stated.count(store, &limits.pacing, now_ms)?;
-        limits.load_pacing(store, snapshot, None, now_ms)?;
+        let new = NewRules::made(snapshot, None, &limits.stated, now_ms);
+        if new.back_ms > 0 {
+            limits.pacing().load(&[], new.spent(store.sent(now_ms - new.back_ms)?), now_ms);
+        }
         if has_keys || snapshot.setup.collections.iter().any(|it| it.budget.is_some()) {
             limits.load_budgets(store, snapshot, None, now_ms)?;
         }
@@ -51,33 +56,6 @@ impl Limits {
 
     pub(crate) fn budgets(&self) -> MutexGuard<'_, Budgets> {
         self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Where rules look back further than those `before`, as far as the longest of them. What is counted already stays as
-    /// it is: it knows what the ledger does not, the calls of this moment.
-    fn load_pacing(
-        &self,
-        store: &Store,
-        snapshot: &Snapshot,
-        before: Option<&Snapshot>,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
-        let back = |snapshot: &Snapshot, endpoint: &str| {
-            snapshot.endpoint(endpoint).map_or(0, |endpoint| looks_back_ms(&endpoint.limits))
-        };
-        let is_new =
-            |endpoint: &str| back(snapshot, endpoint) > before.map_or(0, |before| back(before, endpoint));
-        let new = snapshot.setup.endpoints.iter().filter(|it| is_new(&it.name));
-        let Some(back_ms) = new.map(|it| looks_back_ms(&it.limits)).max() else { return Ok(()) };
-        let limited = |row: &SentRow| is_new(&row.endpoint);
-        let sent = store.sent(now_ms - back_ms, i64::MAX)?.into_iter().filter(limited).map(|row| Spent {
-            place: Place::Connection(row.connection),
-            at_ms: row.at_ms,
-            requests: row.requests,
-            tokens: row.tokens,
-        });
-        self.pacing().load(sent, now_ms);
-        Ok(())
     }
 
     /// What was spent in this month: of the collections that have a budget, or have one now and had none `before`; at
@@ -104,19 +82,6 @@ impl Limits {
         let loaded = Budgets::load(spent);
         self.budgets().put(loaded);
         Ok(())
-    }
-}
-
-/// How far back the longest of an endpoint's rules looks, in ms; 0 where it has none.
-fn looks_back_ms(limits: &catalog::Limits) -> i64 {
-    if limits.rpmo.is_some() {
-        MONTH_MS
-    } else if limits.rpd.is_some() || limits.tpd.is_some() {
-        DAY_MS
-    } else if limits.is_empty() {
-        0
-    } else {
-        60_000
     }
 }
 
@@ -182,31 +147,23 @@ impl Gateway {
     /// The set-up has changed: rules and budgets that are new know what was sent and spent before them.
     pub(crate) async fn reload_limits(&self, before: Arc<Snapshot>) {
         let now = self.snapshot();
-        let rules = |snapshot: &Snapshot| -> Vec<(String, catalog::Limits)> {
-            snapshot.setup.endpoints.iter().map(|it| (it.name.clone(), it.limits)).collect()
-        };
+        let now_ms = self.clock().now_ms();
+        self.count_by(NewRules::made(&now, Some(&before), &self.limits().stated, now_ms)).await;
         let budgets = |snapshot: &Snapshot| -> Vec<String> {
             let with = snapshot.setup.collections.iter().filter(|it| it.budget.is_some());
             with.map(|it| it.name.clone()).collect()
         };
-        let (new_rules, new_budgets) = (rules(&before) != rules(&now), budgets(&before) != budgets(&now));
-        if !new_rules && !new_budgets {
+        if budgets(&before) == budgets(&now) {
             return;
         }
+        // What has been spent in memory is to be in what is read.
+        let _ = self.store().written().await;
         let gateway = self.clone();
-        let now_ms = self.clock().now_ms();
         let read = tokio::task::spawn_blocking(move || {
-            let (limits, store) = (gateway.limits(), gateway.store());
-            if new_rules {
-                limits.load_pacing(store, &now, Some(&before), now_ms)?;
-            }
-            if new_budgets {
-                limits.load_budgets(store, &now, Some(&before), now_ms)?;
-            }
-            Ok::<_, StoreError>(())
+            gateway.limits().load_budgets(gateway.store(), &now, Some(&before), now_ms)
         });
         if let Ok(Err(error)) = read.await {
-            tracing::warn!(%error, "what was sent before could not be read: new limits count from now on");
+            tracing::warn!(%error, "what was spent before could not be read: new budgets count from now on");
         }
     }
 }

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use catalog::Limits;
-use plan::{BudgetOf, Pace, Paced, Place, Registered, Reserved, Rules, Settled, Spending, Spent, Tokens};
-use store::{BegunCall, LedgerRow};
+use plan::{BudgetOf, Paced, Place, Registered, Spending, Tokens};
+use store::{Ack, BegunAgain, LedgerRow};
 use tokio::time::Instant;
 use wire::{Class, UpstreamError, Usage};
 
@@ -15,8 +15,8 @@ use crate::{
     callers::Caller,
     gateway::Gateway,
     panel::{class_word, round},
+    sending::{Sending, Unwritten, rules},
     setup::Snapshot,
-    under_way::Begun,
     upstream::{Head, Sends},
 };
 
@@ -62,23 +62,24 @@ pub(crate) struct Metered {
     collection: String,
     caller: Caller,
     purpose: Purpose,
-    reserved: Option<Reserved>,
-    /// Its alias is no other model's meanwhile.
-    _under_way: Begun,
-    /// Whether that is a place among what is stated of the model too.
-    is_stated: bool,
+    sending: Arc<Sending>,
+    /// `None` once it is over.
+    unwritten: Option<Unwritten>,
     /// The tokens that it counts with, until they are known.
     held: Option<u64>,
-    sends: Sends,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
     is_told: bool,
-    is_over: bool,
     at_ms: i64,
     begun: Instant,
     first_token_s: Option<f64>,
-    /// Where it is known of if the process is killed; a turn's calls are, with their turn.
-    place: Option<BegunCall>,
+}
+
+/// A call that is over: its row, and what it holds until that is on disk
+/// ([`Store::holding`](store::Store::holding)).
+pub(crate) struct Over {
+    pub row: LedgerRow,
+    pub unwritten: Option<Unwritten>,
 }
 
 /// How a call ended.
@@ -109,8 +110,10 @@ impl Gateway {
 
     /// The same without waiting: calls have their places in the order in which they are booked.
     pub(crate) fn book(&self, call: Call<'_>) -> Result<Booked, UpstreamError> {
-        let under_way = call.snapshot.under_way.begin(&call.it.model);
-        self.is_still(call.it)?;
+        let is_apart = call.purpose == Purpose::Count;
+        let (sending, unwritten) = Sending::begin(self, call.snapshot, call.it, (is_apart, call.most()));
+        // Rules that are made before this are asked here; those that are made after find it on its way.
+        let now = self.snapshot();
         let mut metered = Metered {
             gateway: self.clone(),
             snapshot: call.snapshot.clone(),
@@ -118,120 +121,84 @@ impl Gateway {
             collection: call.collection.to_owned(),
             caller: call.caller.clone(),
             purpose: call.purpose,
-            reserved: None,
-            _under_way: under_way,
-            is_stated: false,
+            sending,
+            unwritten: Some(unwritten),
             held: None,
-            sends: Sends::default(),
             is_sent: false,
             is_told: false,
-            is_over: false,
             at_ms: 0,
             begun: Instant::now(),
             first_token_s: None,
-            place: None,
         };
-        let mut wait = Duration::ZERO;
+        let mut wait_ms = 0;
+        let it = still(&now, call.it)?;
         let now_ms = self.clock().now_ms();
-        let stated = match call.purpose {
-            Purpose::Count => Limits::default(),
-            _ => self.stated(call.it, now_ms),
-        };
-        let rules = rules(call.it, &stated);
+        let stated = self.stated(it, is_apart, now_ms);
+        let rules = rules(it, &stated);
         if !rules.is_empty() {
-            metered.sends = self.sends_within(&call);
-            metered.is_stated = !stated.is_empty();
-            let asked = {
-                let mut pacing = self.limits().pacing();
-                let asked = pacing.ask(&rules, call.tokens(&stated), now_ms);
-                if let Pace::Go(reserved) | Pace::Wait { reserved, .. } = &asked {
-                    metered.held = Some(pacing.held(reserved));
-                }
-                asked
-            };
-            match asked {
-                Pace::Go(reserved) => metered.reserved = Some(reserved),
-                Pace::Wait { ms, reserved } => {
-                    metered.reserved = Some(reserved);
-                    wait = Duration::from_millis(ms.unsigned_abs());
-                }
-                Pace::No(paced) => {
-                    metered.is_over = true;
-                    return Err(in_the_way(&paced, now_ms));
-                }
-            }
+            let tokens = call.tokens(&it.limits.over(&stated));
+            let asked = metered.sending.ask(self, &rules, tokens, now_ms);
+            let (ms, held) = asked.map_err(|paced| in_the_way(&paced, now_ms))?;
+            metered.held = Some(held);
+            wait_ms = ms;
         }
-        Ok(Booked { metered, wait })
+        Ok(Booked { metered, wait: Duration::from_millis(wait_ms.unsigned_abs()) })
     }
 
-    /// Errors: the alias was given to another model since its work was planned.
-    fn is_still(&self, it: &Registered) -> Result<(), UpstreamError> {
-        let now = self.snapshot();
-        match now.roster.get(&it.model.alias) {
-            Some(now)
-                if (&now.model.endpoint, &now.model.served) != (&it.model.endpoint, &it.model.served) =>
-            {
-                Err(UpstreamError {
-                    class: Class::NotFound,
-                    status: None,
-                    message: "not sent: its alias is another model's now".to_owned(),
-                    retry_after: None,
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Its rules have to have room for it once more too; with the tokens that it counts with already.
-    fn sends_within(&self, call: &Call<'_>) -> Sends {
-        let (gateway, snapshot) = (self.clone(), call.snapshot.clone());
-        let alias = call.it.model.alias.clone();
-        Sends::within(move || {
-            let Some(it) = snapshot.roster.get(&alias) else { return false };
-            let now_ms = gateway.clock().now_ms();
-            let stated = gateway.stated(it, now_ms);
-            let mut pacing = gateway.limits().pacing();
-            match pacing.ask(&rules(it, &stated), Tokens::default(), now_ms) {
-                Pace::Go(reserved) => {
-                    pacing.settle(reserved, Settled::Sent { requests: 1, tokens: Some(0) });
-                    true
-                }
-                // Whoever asked it has failed, and knows what to do.
-                Pace::Wait { reserved, .. } => {
-                    pacing.settle(reserved, Settled::Nothing);
-                    false
-                }
-                Pace::No(_) => false,
-            }
-        })
+    /// Writes the row of a call that is part of no record.
+    pub(crate) fn spent(&self, over: Over) -> Ack<()> {
+        self.store().holding(over.unwritten).spent(over.row)
     }
 
     /// Whether an endpoint's rules have no room for even a small call.
     pub(crate) fn is_over_limit(&self, it: &Registered, now_ms: i64) -> bool {
         let least = Tokens { input: 1, output: 0 };
-        let stated = self.stated(it, now_ms);
+        let stated = self.stated(it, false, now_ms);
         let rules = rules(it, &stated);
         !rules.is_empty() && self.limits().pacing().look(&rules, least, now_ms).is_some()
     }
 
-    /// What its provider has stated of a model, and its owner has not set.
-    fn stated(&self, it: &Registered, now_ms: i64) -> Limits {
-        self.limits().stated.of(it, now_ms).map(|(limits, _)| limits).unwrap_or_default()
+    /// What its provider has stated of a model, and its owner has not set; of calls that count apart, nothing.
+    pub(crate) fn stated(&self, it: &Registered, is_apart: bool, now_ms: i64) -> Limits {
+        let stated = if is_apart { None } else { self.limits().stated.of(it, now_ms) };
+        stated.map(|(limits, _)| limits).unwrap_or_default()
     }
 }
 
+/// As it is now. Errors: the alias was given to another model since its work was planned.
+fn still<'a>(now: &'a Snapshot, it: &'a Registered) -> Result<&'a Registered, UpstreamError> {
+    let Some(now) = now.roster.get(now.called_now(&it.model.alias)) else { return Ok(it) };
+    if (&now.model.endpoint, &now.model.served) == (&it.model.endpoint, &it.model.served) {
+        return Ok(now);
+    }
+    Err(UpstreamError {
+        class: Class::NotFound,
+        status: None,
+        message: "not sent: its alias is another model's now".to_owned(),
+        retry_after: None,
+    })
+}
+
 impl Call<'_> {
-    /// What it may take at most.
-    fn tokens(&self, stated: &Limits) -> Tokens {
-        if self.purpose == Purpose::Count {
-            return Tokens::default();
-        }
-        let (model, limits) = (&self.it.model, self.it.limits.over(stated));
-        let endpoint = self.snapshot.endpoint(&model.endpoint);
+    /// What it may take at most by these limits.
+    fn tokens(&self, limits: &Limits) -> Tokens {
+        let most = self.most();
+        let endpoint = self.snapshot.endpoint(&self.it.model.endpoint);
         // Whoever said it, caller or owner, it stands in what is sent. It is read where tokens are counted.
-        let counts = limits.tpm.is_some() || limits.tpd.is_some();
+        let counts = self.purpose != Purpose::Count && (limits.tpm.is_some() || limits.tpd.is_some());
         let said = endpoint.filter(|_| counts).and_then(|it| wire::budget(it.api, self.body));
-        Tokens { input: self.estimate, output: said.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT) }
+        Tokens { output: said.unwrap_or(most.output), ..most }
+    }
+
+    /// The same, whatever is said in what is sent.
+    fn most(&self) -> Tokens {
+        match self.purpose {
+            Purpose::Count => Tokens::default(),
+            _ => {
+                let output = self.it.model.facts.max_output.unwrap_or(USUAL_OUTPUT);
+                Tokens { input: self.estimate, output }
+            }
+        }
     }
 }
 
@@ -243,19 +210,30 @@ impl Booked {
             tokio::time::sleep(wait).await;
             metered.begun = Instant::now();
         }
-        metered.at_ms = metered.gateway.clock().now_ms();
-        metered.is_sent = true;
-        if metered.purpose != Purpose::Route {
-            metered.place = Some(metered.gateway.store().call_begun(&metered.cut_off()));
-        }
+        metered.goes_out(metered.gateway.clock().now_ms());
         metered
     }
 }
 
 impl Metered {
     /// Goes with what is sent.
-    pub(crate) fn sends(&self) -> &Sends {
-        &self.sends
+    pub(crate) fn sends(&self) -> Sends {
+        Sends::of(self.sending.clone())
+    }
+
+    /// How often it went out.
+    pub(crate) fn times(&self) -> u32 {
+        self.sending.times()
+    }
+
+    /// How often of these a connection had been closed on it.
+    pub(crate) fn again(&self) -> u32 {
+        self.sending.again()
+    }
+
+    /// Where it is noted for the next start, of a call that has no place of its own there.
+    pub(crate) fn noted_at(&self, noted: BegunAgain) {
+        self.sending.noted_at(noted);
     }
 
     /// The member has begun to answer, whatever becomes of that.
@@ -277,13 +255,13 @@ impl Metered {
         self.gateway.note_headers(endpoint, it, &head.headers);
         if head.status == 429 {
             let refusal = (head.status, &head.headers, &head.refusal[..]);
-            self.gateway.note_refusal(endpoint, it, self.at_ms, refusal);
+            self.gateway.note_refusal(endpoint, it, refusal);
         }
     }
 
     /// It is over: whoever learns from it is told, and it counts with what it took. Its row is written by the caller,
     /// with the record that it belongs to.
-    pub(crate) fn end(mut self, ended: &Ended<'_>) -> LedgerRow {
+    pub(crate) fn end(mut self, ended: &Ended<'_>) -> Over {
         // Of one that was not waited for to its end, nothing is known.
         if !matches!(ended.status, "cancelled" | "late") {
             self.told(ended.error, ended.status == "ok");
@@ -294,7 +272,8 @@ impl Metered {
     /// Its row, if nothing more is heard of it.
     pub(crate) fn cut_off(&self) -> LedgerRow {
         let usage = self.purpose.usage(&Usage::default());
-        let row = self.row(&Ended { status: "cancelled", ..Ended::default() }, &usage, 1);
+        let cancelled = Ended { status: "cancelled", ..Ended::default() };
+        let row = self.row(&cancelled, &usage, self.times().max(1));
         LedgerRow { tokens_held: self.held, ..row }
     }
 
@@ -312,23 +291,28 @@ impl Metered {
         }
     }
 
-    fn over(&mut self, ended: &Ended<'_>) -> LedgerRow {
-        self.is_over = true;
-        let attempts = self.sends.times().max(1);
+    fn goes_out(&mut self, at_ms: i64) {
+        self.at_ms = at_ms;
+        self.is_sent = true;
+        self.sending.goes_out(at_ms);
+        if self.purpose != Purpose::Route {
+            let place = self.gateway.store().call_begun(&self.cut_off());
+            self.sending.noted_at(place.again());
+            if let Some(unwritten) = &mut self.unwritten {
+                unwritten.at(place);
+            }
+        }
+    }
+
+    fn over(&mut self, ended: &Ended<'_>) -> Over {
         let usage = self.purpose.usage(&ended.usage);
         let tokens = tokens(&usage);
-        let mut row = self.row(ended, &usage, attempts);
-        let has_place = self.reserved.is_some();
-        if let Some(reserved) = self.reserved.take() {
-            let tokens = self.counted(ended, tokens);
-            // What went out again has its own place.
-            let requests = attempts - self.sends.again();
-            self.gateway.limits().pacing().settle(reserved, Settled::Sent { requests, tokens });
-            row.tokens_held = self.held.filter(|_| tokens.is_none());
-        }
-        self.count_late(&row, tokens, has_place);
+        let counted = self.counted(ended, tokens);
+        let held = self.sending.is_over(counted);
+        let mut row = self.row(ended, &usage, self.times().max(1));
+        row.tokens_held = held.filter(|_| counted.is_none());
         self.spend(tokens, row.cost);
-        row
+        Over { row, unwritten: self.unwritten.take() }
     }
 
     /// The tokens that it counts with against its endpoint's rules; `None` where what it might have taken stays.
@@ -343,26 +327,6 @@ impl Metered {
             Some(_) if has_begun => None,
             None if ended.status == "cancelled" => None,
             _ => tokens,
-        }
-    }
-
-    /// It began before there were the rules that there are now: it counts where it has no place.
-    fn count_late(&self, row: &LedgerRow, tokens: Option<u64>, has_place: bool) {
-        let now = self.gateway.snapshot();
-        let Some(it) = now.roster.get(&row.alias) else { return };
-        let now_ms = self.gateway.clock().now_ms();
-        let count = |place| {
-            let (requests, tokens) = (row.attempts.into(), tokens.unwrap_or(0));
-            let spent = Spent { place, at_ms: self.at_ms, requests, tokens };
-            self.gateway.limits().pacing().add(&spent, now_ms);
-        };
-        if !has_place && !it.limits.is_empty() {
-            count(Place::Connection(it.connection.clone()));
-        }
-        let is_apart = self.is_stated || self.purpose == Purpose::Count;
-        if !is_apart && !self.gateway.stated(it, now_ms).is_empty() {
-            let (endpoint, served) = (it.model.endpoint.clone(), it.model.served.clone());
-            count(Place::Model { endpoint, served });
         }
     }
 
@@ -419,18 +383,16 @@ impl Metered {
 
 impl Drop for Metered {
     fn drop(&mut self) {
-        if self.is_over {
+        if self.unwritten.is_none() {
             return;
         }
         if !self.is_sent {
-            if let Some(reserved) = self.reserved.take() {
-                self.gateway.limits().pacing().settle(reserved, Settled::Nothing);
-            }
+            self.sending.is_off();
             return;
         }
-        let row = self.over(&Ended { status: "cancelled", ..Ended::default() });
+        let over = self.over(&Ended { status: "cancelled", ..Ended::default() });
         // Shutting down waits for it.
-        self.gateway.panel_tasks().spawn(self.gateway.store().spent(row));
+        self.gateway.panel_tasks().spawn(self.gateway.spent(over));
     }
 }
 
@@ -453,11 +415,6 @@ impl Purpose {
             _ => *counted,
         }
     }
-}
-
-/// The owner's, of all that shares a rate limit, and beside them what was stated of the model.
-fn rules<'a>(it: &'a Registered, stated: &'a Limits) -> Rules<'a> {
-    Rules { connection: (&it.connection, &it.limits), model: (&it.model.endpoint, &it.model.served, stated) }
 }
 
 /// In and out, cache included; `None` where nobody counted.

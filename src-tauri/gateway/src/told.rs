@@ -73,19 +73,18 @@ impl Gateway {
         self.note_quotas(it, &catalog::quotas(endpoint, text, now_ms), now_ms);
     }
 
-    /// What the refusal of a call that was sent then says of them beside, in its body; and of the limit that was met.
+    /// What the refusal of a call says of them beside, in its body; and of the limit that was met.
     pub(crate) fn note_refusal(
         &self,
         endpoint: &Endpoint,
         it: &Registered,
-        sent_ms: i64,
         (status, headers, body): (u16, &HeaderMap, &[u8]),
     ) {
         let now_ms = self.clock().now_ms();
         let text = |name: &str| headers.get(name)?.to_str().ok();
         let mut named = catalog::quotas_in_body(endpoint, status, body, now_ms);
         let beside = catalog::quotas(endpoint, text, now_ms);
-        self.learn_rate(it, sent_ms, &named, &beside);
+        self.learn_rate(it, &named, &beside);
         // Words seldom say how much is left and until when, and the headers beside them do.
         for quota in &mut named {
             let same = |it: &&Quota| (it.metric, it.window_s) == (quota.metric, quota.window_s);

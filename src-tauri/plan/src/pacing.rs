@@ -174,10 +174,14 @@ impl Pacing {
         self.under_way.get(&reserved.0).map_or(0, |sent| sent.tokens)
     }
 
-    /// What the ledger holds of some places, oldest first, in place of all that was known of them but what is under way:
-    /// at start, and where rules are new. A month back is enough; what lies ahead of now counts as sent now.
-    pub fn load(&mut self, spent: impl IntoIterator<Item = Spent>, now_ms: i64) {
-        let mut loaded = HashSet::new();
+    /// What the ledger holds of these places and of others that it names, oldest first, in place of all that was known of
+    /// them but what is under way: at start, and where rules are new. A month back is enough; what lies ahead of now
+    /// counts as sent now.
+    pub fn load(&mut self, places: &[Place], spent: impl IntoIterator<Item = Spent>, now_ms: i64) {
+        let mut loaded: HashSet<usize> = places.iter().filter_map(|place| self.at(place)).collect();
+        for at in &loaded {
+            self.traffic[*at].each().for_each(Window::clear);
+        }
         for spent in spent {
             let at = self.named(&spent.place);
             if loaded.insert(at) {
@@ -192,7 +196,38 @@ impl Pacing {
         }
     }
 
-    /// What was sent before there was a rule for it, beside what is known.
+    /// A call that was sent at `at_ms`, before there were these rules or one of them, counts by them too from now on, as
+    /// one that had asked; twice by none. Where it has no place yet it gets one, to be settled.
+    pub fn hold(
+        &mut self,
+        rules: &Rules<'_>,
+        tokens: Tokens,
+        at_ms: i64,
+        reserved: &mut Option<Reserved>,
+        now_ms: i64,
+    ) {
+        if rules.is_empty() {
+            return;
+        }
+        let now = self.clock.tick(now_ms);
+        let places = [self.connection(rules), self.model(rules)];
+        let at_ms = at_ms.saturating_add(now.saturating_sub(now_ms)).min(now);
+        let unplaced = Sent { at_ms, tokens: rules.reserved(tokens), at: [None; 2] };
+        let Reserved(id) = reserved.get_or_insert_with(|| {
+            self.taken += 1;
+            Reserved(self.taken)
+        });
+        let sent = self.under_way.entry(*id).or_insert(unplaced);
+        let mut new = Sent { at: [None; 2], ..*sent };
+        for ((at, known), place) in new.at.iter_mut().zip(&mut sent.at).zip(places) {
+            if known.is_none() {
+                (*at, *known) = (place, place);
+            }
+        }
+        self.count(&new);
+    }
+
+    /// What was sent before there was a rule for it, and has ended, beside what is known.
     pub fn add(&mut self, spent: &Spent, now_ms: i64) {
         let now = self.clock.tick(now_ms);
         let at = self.named(&spent.place);

@@ -1,10 +1,10 @@
 //! What is on its way: one place in a file for each turn, and for each call to a provider that belongs to none, where
 //! what is known of it stands as it would be recorded if the process ended now. Nothing is written when it ends: its
-//! place is another's later, and the next start passes over whatever the records have by then. So the file is as large
-//! as the most there was at once.
+//! place is another's once the row that replaces it is on disk, and the next start passes over whatever the records have
+//! by then. So the file is as large as the most there was at once, on its way or waiting to be written.
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
+    collections::{HashMap, hash_map::Entry},
     fs::File,
     io,
     path::{Path, PathBuf},
@@ -24,6 +24,9 @@ use crate::{
 /// Bytes of a place. What tells too much for it goes without what explains it.
 const PLACE: usize = 4096;
 
+/// Of these the last: how often the call that is noted was sent, where that was more than once.
+const AGAIN: usize = 64;
+
 pub(crate) struct Begun {
     path: PathBuf,
     file: File,
@@ -32,18 +35,25 @@ pub(crate) struct Begun {
 
 #[derive(Default)]
 struct Places {
-    /// The one that is free for longest is taken first: what ended in it is in the database by then.
-    free: VecDeque<u64>,
+    free: Vec<u64>,
     made: u64,
 }
 
-/// A turn's place, for as long as it is on its way. It is dropped after its end was handed to the store.
+/// A turn's place, until it is dropped. Whoever has it hands it in with the turn's end
+/// ([`Store::holding`](crate::Store::holding)), so that it is another's only when that is on disk.
 #[derive(Debug)]
 pub struct BegunTurn(Place);
 
 /// The place of a call of its own, as a turn's.
 #[derive(Debug)]
-pub struct BegunCall(#[expect(dead_code, reason = "it is held")] Place);
+pub struct BegunCall(Place);
+
+/// Where it is told that a call is sent once more, for as long as somebody has its place.
+#[derive(Debug)]
+pub struct BegunAgain {
+    begun: Arc<Begun>,
+    at: u64,
+}
 
 #[derive(Debug)]
 struct Place {
@@ -65,20 +75,53 @@ impl BegunTurn {
     pub fn note(&self, row: &TurnRow) {
         self.0.write(turn_line(row));
     }
+
+    /// For the call that its newest note ends with, or that the next one will.
+    pub fn again(&self) -> BegunAgain {
+        self.0.again()
+    }
+}
+
+impl BegunCall {
+    pub fn again(&self) -> BegunAgain {
+        self.0.again()
+    }
+}
+
+impl BegunAgain {
+    /// The call that is noted with this instant (Unix milliseconds) has been sent so often.
+    pub fn sent(&self, at_ms: i64, times: u32) {
+        let at = (self.at + 1) * PLACE as u64 - AGAIN as u64;
+        written(line(&Again { at_ms, times }, AGAIN).and_then(|line| write_at(&self.begun.file, &line, at)));
+    }
+}
+
+/// At the end of a place. What is left there of a call that had the place before is of another instant.
+#[derive(Serialize, Deserialize)]
+struct Again {
+    at_ms: i64,
+    times: u32,
 }
 
 impl Place {
     fn write(&self, line: io::Result<Vec<u8>>) {
-        let written = line.and_then(|line| write_at(&self.begun.file, &line, self.at * PLACE as u64));
-        if let Err(error) = written {
-            tracing::warn!(%error, "what has begun could not be noted");
-        }
+        written(line.and_then(|line| write_at(&self.begun.file, &line, self.at * PLACE as u64)));
+    }
+
+    fn again(&self) -> BegunAgain {
+        BegunAgain { begun: self.begun.clone(), at: self.at }
+    }
+}
+
+fn written(written: io::Result<()>) {
+    if let Err(error) = written {
+        tracing::warn!(%error, "what has begun could not be noted");
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.begun.lock().free.push_back(self.at);
+        self.begun.lock().free.push(self.at);
     }
 }
 
@@ -113,13 +156,13 @@ impl Begun {
 
     pub(crate) fn call(self: &Arc<Begun>, row: &LedgerRow) -> BegunCall {
         let place = self.place();
-        place.write(line(&Noted::<(), _>::Call(row)));
+        place.write(line(&Noted::<(), _>::Call(row), PLACE - AGAIN));
         BegunCall(place)
     }
 
     fn place(self: &Arc<Begun>) -> Place {
         let mut places = self.lock();
-        let at = places.free.pop_front().unwrap_or_else(|| {
+        let at = places.free.pop().unwrap_or_else(|| {
             places.made += 1;
             places.made - 1
         });
@@ -146,7 +189,7 @@ impl std::fmt::Debug for Begun {
 }
 
 fn turn_line(row: &TurnRow) -> io::Result<Vec<u8>> {
-    line(&Noted::<_, ()>::Turn(row)).or_else(|_| {
+    line(&Noted::<_, ()>::Turn(row), PLACE - AGAIN).or_else(|_| {
         let nothing = || "[]".to_owned();
         let bare = TurnRow {
             why_json: "{}".to_owned(),
@@ -155,15 +198,15 @@ fn turn_line(row: &TurnRow) -> io::Result<Vec<u8>> {
             failed_over_json: nothing(),
             ..row.clone()
         };
-        line(&Noted::<_, ()>::Turn(&bare))
+        line(&Noted::<_, ()>::Turn(&bare), PLACE - AGAIN)
     })
 }
 
 /// As it stands in its place: JSON, and the end of its line.
-fn line(noted: &impl Serialize) -> io::Result<Vec<u8>> {
+fn line(noted: &impl Serialize, most: usize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(noted)?;
     line.push(b'\n');
-    if line.len() > PLACE {
+    if line.len() > most {
         return Err(io::Error::other("it tells too much"));
     }
     Ok(line)
@@ -188,15 +231,37 @@ fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
 fn read(mut file: &File) -> io::Result<Vec<Noted<TurnRow, LedgerRow>>> {
     let mut all = Vec::new();
     io::Read::read_to_end(&mut file, &mut all)?;
-    let lines = all.chunks(PLACE).filter_map(|place| place.split(|byte| *byte == b'\n').next());
-    // A place that nothing was written into yet holds zeros.
-    let lines = lines.filter(|line| line.first().is_some_and(|byte| *byte != 0));
-    Ok(lines
-        .filter_map(|line| {
-            let row = serde_json::from_slice(line);
-            row.inspect_err(|error| tracing::warn!(%error, "what had begun could not be read")).ok()
-        })
-        .collect())
+    Ok(all.chunks(PLACE).filter_map(in_place).collect())
+}
+
+fn in_place(place: &[u8]) -> Option<Noted<TurnRow, LedgerRow>> {
+    let first_line = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
+    // One that nothing was written into yet holds zeros.
+    let line = first_line(place).filter(|line| line.first().is_some_and(|byte| *byte != 0))?;
+    let read = serde_json::from_slice::<Noted<TurnRow, LedgerRow>>(&line);
+    let mut noted =
+        read.inspect_err(|error| tracing::warn!(%error, "what had begun could not be read")).ok()?;
+    let again = place.get(PLACE - AGAIN..).and_then(first_line);
+    if let Some(again) = again.and_then(|line| serde_json::from_slice(&line).ok()) {
+        noted.count(&again);
+    }
+    Some(noted)
+}
+
+impl Noted<TurnRow, LedgerRow> {
+    /// Of a turn it was the last call.
+    fn count(&mut self, again: &Again) {
+        let (call, turn) = match self {
+            Noted::Turn(row) => (row.spent.last_mut(), Some(&mut row.attempts)),
+            Noted::Call(row) => (Some(row), None),
+        };
+        let Some(call) = call.filter(|call| call.at_ms == again.at_ms) else { return };
+        let more = again.times.saturating_sub(call.attempts);
+        call.attempts += more;
+        if let Some(attempts) = turn {
+            *attempts = attempts.saturating_add(more);
+        }
+    }
 }
 
 /// Gives the database what it does not have.
@@ -357,13 +422,32 @@ mod tests {
     }
 
     #[test]
-    fn the_place_that_is_free_for_longest_is_the_next() {
+    fn what_was_sent_again_counts_as_often_and_only_of_the_call_that_is_noted() {
         let folder = tempfile::tempdir().unwrap();
-        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
-        let [first, second] = [begun.turn(), begun.turn()];
-        drop(first);
-        drop(second);
-        assert_eq!([begun.turn(), begun.turn()].map(|turn| turn.0.at), [0, 1]);
+        let mut connection = database();
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let call = |at_ms| LedgerRow { at_ms, attempts: 1, ..LedgerRow::default() };
+        let two = TurnRow { attempts: 2, spent: vec![call(1), call(2)], ..row(1) };
+        let (turn, own) = (begun.turn(), begun.call(&call(3)));
+        // Whichever comes first, the note or what is told.
+        turn.again().sent(1, 9);
+        turn.again().sent(2, 2);
+        turn.note(&two);
+        own.again().sent(3, 2);
+        own.again().sent(3, 4);
+        drop((begun.call(&call(4)), own));
+        // In the place of one that was sent again stands another.
+        let next = begun.call(&call(5));
+        std::mem::forget((turn, next));
+        let sent = |noted| match noted {
+            Noted::Turn(TurnRow { attempts, spent, .. }) => {
+                (attempts, spent.iter().map(|call| call.attempts).collect())
+            }
+            Noted::Call(LedgerRow { attempts, at_ms, .. }) => (attempts, vec![at_ms as u32]),
+        };
+        let file = File::open(folder.path().join(BEGUN)).unwrap();
+        let noted: Vec<(u32, Vec<u32>)> = read(&file).unwrap().into_iter().map(sent).collect();
+        assert_eq!(noted, [(3, vec![1, 2]), (1, vec![5]), (1, vec![4])]);
     }
 
     #[test]

@@ -150,6 +150,51 @@ where
     }
 }
 
+/// A read in the writer's turn, and what is done with it on the writer's thread: just then what was handed in before is
+/// on disk and let go of, and what was handed in after is neither.
+pub(crate) struct Between<T, R, F> {
+    read: R,
+    found: Option<Result<T, StoreError>>,
+    then: Option<F>,
+}
+
+impl<T, R, F> Between<T, R, F> {
+    pub(crate) fn new(read: R, then: F) -> Between<T, R, F> {
+        Between { read, found: None, then: Some(then) }
+    }
+}
+
+impl<T, R, F> Job for Between<T, R, F>
+where
+    T: Send,
+    R: FnMut(&Connection) -> Result<T, Fault> + Send,
+    F: FnOnce(Result<T, StoreError>) + Send,
+{
+    fn run(&mut self, connection: &Connection) -> Result<(), Fault> {
+        self.found = Some(Ok(caught(|| (self.read)(connection))?));
+        Ok(())
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.found = Some(Err(error));
+    }
+
+    fn settle(&mut self) {
+        let (Some(found), Some(then)) = (self.found.take(), self.then.take()) else { return };
+        if catch_unwind(AssertUnwindSafe(|| then(found))).is_err() {
+            tracing::error!("what was to be done between two writes failed");
+        }
+    }
+
+    fn waits(&self) -> Waits {
+        Waits::No
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
 /// A panic in one write must not take the writer, and with it every other record, down.
 fn caught<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work))

@@ -33,7 +33,7 @@ mod writer;
 pub use crate::{
     ack::Ack,
     backup::restore,
-    begun::{BegunCall, BegunTurn},
+    begun::{BegunAgain, BegunCall, BegunTurn},
     error::StoreError,
     migrate::SCHEMA_VERSION,
     open::{MovedAside, Now, OpenOptions},

@@ -2,6 +2,7 @@
 
 mod facts;
 mod gateway_keys;
+mod holding;
 mod ledger;
 mod limits;
 mod names;
@@ -24,8 +25,7 @@ use rusqlite::{Connection, InterruptHandle};
 use crate::{
     Ack, AliasRecord, AuditEntry, AuditRow, CallRow, ClearOutcome, Hit, Judged, MovedAside, NewVerdict, Now,
     OpenOptions, PanelEnd, PanelRow, PlannedSeat, RecordFilter, RecordingState, ResponseChain, ResponseRow,
-    SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, TurnRow, VerdictEvent,
-    VerdictOutcome,
+    SetupChange, SetupItem, ShapeRecord, StoreError, StoredCall, StoredPanel, VerdictEvent, VerdictOutcome,
     ahead::Ahead,
     backup,
     begun::Begun,
@@ -193,7 +193,7 @@ impl Store {
 
     /// A seat's call ended. A conflict when its id was used before.
     pub fn call_ended(&self, row: CallRow) -> Ack<()> {
-        self.write(Waits::Yes, row.answer.len(), move |connection| calls::insert(connection, &row))
+        self.holding(()).call_ended(row)
     }
 
     /// A panel ended. A conflict when it is not running. Calls of it that end later are still taken.
@@ -364,23 +364,6 @@ impl Store {
         self.0.readers.read(read)
     }
 
-    /// Writes ahead of the database where that can be done; the ack is answered then.
-    fn write_ahead(
-        &self,
-        row: TurnRow,
-        bytes: usize,
-        work: fn(&Connection, &TurnRow) -> Result<(), Fault>,
-    ) -> Ack<()> {
-        if !self.0.ahead.note(&row) {
-            return self.write(Waits::Yes, bytes, move |connection| work(connection, &row));
-        }
-        let work = move |connection: &Connection| work(connection, &row);
-        self.0.queue.push(Box::new(Write::ahead(bytes, work)), self.now());
-        let (reply, ack) = Ack::new();
-        let _ = reply.send(Ok(()));
-        ack
-    }
-
     fn write<T: Send + 'static>(
         &self,
         waits: Waits,
@@ -448,7 +431,10 @@ impl Inner {
         if let Some(writer) = threads.writer.take() {
             join(writer);
             self.ahead.close();
-            self.begun.close();
+            // What was given up is on record at the next start for as long as its place is.
+            if self.queue.recording() == RecordingState::Ok {
+                self.begun.close();
+            }
         }
         threads.lock = None;
     }

@@ -1,9 +1,11 @@
 //! Limits of endpoints, what is spent, and budgets: providers.md §5 and §6.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bench_tests::{
     Gate, Gateway, Lab, Scenario, Upstream, eventually,
     scenario::{KEY, question, served},
-    upstream::{Reply, TOKENS_IN, answers, fails, rate_limited},
+    upstream::{Reply, Script, TOKENS_IN, answers, fails, rate_limited, without_head},
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -232,6 +234,36 @@ async fn calls_that_a_kill_cut_off_count_and_stand_in_the_ledger() {
     assert_eq!(calls(&gateway, "purpose").await, json!({"panel": 2, "route": 1}));
     let limits = gateway.command("limits", &json!({})).await;
     assert_eq!(limits["connections"][0]["rules"][0]["used"], 3, "{limits}");
+}
+
+#[tokio::test]
+async fn a_question_that_went_out_again_counts_as_often_though_a_kill_cuts_it_off() {
+    for (asked, body) in [("a panel", question("two")), ("a turn", turn("two"))] {
+        let gate = Gate::shut();
+        let lab = two(json!({"rpd": 9}), 0, &["alpha"]).await;
+        let (held, times) = (gate.clone(), AtomicUsize::new(0));
+        // The kept connection is closed on the second question, which goes out again and waits.
+        let script = Script::by(move |_| match times.fetch_add(1, Ordering::Relaxed) {
+            0 => answers("Answer of alpha."),
+            1 => without_head(),
+            _ => answers("Answer of alpha.").held(&held),
+        });
+        lab.upstream.model(&served("alpha"), script);
+        assert_eq!(lab.http().chat(&question("one")).await.status, 200);
+        let mut asking = JoinSet::new();
+        let http = lab.http().clone();
+        asking.spawn(async move { http.try_chat(&body).await });
+        lab.upstream.arrived(&served("alpha"), 3).await;
+        let used = async |gateway: &Gateway| {
+            let limits = gateway.command("limits", &json!({})).await;
+            limits["connections"][0]["rules"][0]["used"].clone()
+        };
+        assert_eq!(used(&lab.gateway).await, 3, "{asked}");
+        let home = lab.gateway.kill().await;
+        gate.open();
+        let gateway = home.serve().await;
+        assert_eq!(used(&gateway).await, 3, "{asked} after a kill");
+    }
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@ mod lists;
 mod load;
 mod merging;
 mod metering;
+mod new_rules;
 mod onboarding;
 mod options;
 mod paid;

@@ -10,7 +10,7 @@ use bench_tests::{
 use serde_json::{Value, json};
 
 /// `core` of one model, on an endpoint of these limits.
-async fn limited(limits: Value, script: impl Into<Script>) -> Lab {
+pub(crate) async fn limited(limits: Value, script: impl Into<Script>) -> Lab {
     let upstream = Upstream::start().await;
     upstream.model(&served("alpha"), script);
     let scenario = Scenario::new()
@@ -23,19 +23,19 @@ async fn limited(limits: Value, script: impl Into<Script>) -> Lab {
 }
 
 /// The same, after its process has ended and another has begun.
-async fn started_again(lab: Lab) -> Lab {
+pub(crate) async fn started_again(lab: Lab) -> Lab {
     let Lab { upstream, gateway } = lab;
     let (home, _) = gateway.stop().await;
     Lab { upstream, gateway: home.serve().await }
 }
 
 /// What is used of the endpoint's first rule.
-async fn used(gateway: &Gateway) -> u64 {
+pub(crate) async fn used(gateway: &Gateway) -> u64 {
     let limits = gateway.command("limits", &json!({})).await;
     limits["connections"][0]["rules"][0]["used"].as_u64().unwrap_or_else(|| panic!("no rule in {limits}"))
 }
 
-fn turn(text: &str) -> Value {
+pub(crate) fn turn(text: &str) -> Value {
     json!({"model": "bench/core:route", "messages": [{"role": "user", "content": text}]})
 }
 
@@ -201,29 +201,6 @@ async fn what_was_cut_off_or_is_under_way_counts_the_same_when_rules_change_and_
 }
 
 #[tokio::test]
-async fn a_call_that_began_before_there_was_a_rule_counts_when_it_ends() {
-    let gate = Gate::shut();
-    let upstream = Upstream::start().await;
-    upstream.model(&served("alpha"), answers("Answer of alpha.").held(&gate));
-    let scenario = Scenario::new().endpoint("tight", &upstream.base()).key("TIGHT_KEY", KEY).model(
-        "alpha",
-        "tight",
-        &served("alpha"),
-    );
-    let gateway = scenario.collection("core", &["alpha"]).start().await;
-    let lab = Lab { upstream, gateway };
-    let body = question("hi");
-    let (answer, ()) = tokio::join!(lab.http().chat(&body), async {
-        lab.upstream.arrived(&served("alpha"), 1).await;
-        lab.gateway.home.bench(&["endpoint", "set", "tight", "--limit", "rpd=1"]).await.exits(0);
-        gate.open();
-    });
-    assert_eq!(answer.status, 200);
-    assert_eq!(used(&lab.gateway).await, 1);
-    assert_eq!(lab.http().chat(&body).await.status, 429);
-}
-
-#[tokio::test]
 async fn a_cooldown_outlives_a_kill_right_after_it_was_met() {
     let lab = limited(json!({}), rate_limited(Some(3_000))).await;
     assert_eq!(lab.http().chat(&question("one")).await.status, 429);
@@ -242,7 +219,7 @@ fn refuses_once(words: &'static str) -> Script {
 }
 
 /// What the provider has stated, as it is shown.
-async fn stated(gateway: &Gateway) -> Value {
+pub(crate) async fn stated(gateway: &Gateway) -> Value {
     let limits = gateway.command("limits", &json!({})).await;
     let mut stated = limits["connections"][0]["stated"].clone();
     for it in stated.as_array_mut().into_iter().flatten() {

@@ -107,12 +107,9 @@ impl Call<'_> {
             estimate: 0,
         };
         let metered = gateway.admit(counting).await.ok()?;
-        let said = gateway.upstream().count(
-            &endpoint,
-            (key, metered.sends()),
-            (&encoded, body.clone()),
-            asking.features,
-        );
+        let sends = metered.sends();
+        let said =
+            gateway.upstream().count(&endpoint, (key, &sends), (&encoded, body.clone()), asking.features);
         let counted = said.await.and_then(|said| {
             let text = String::from_utf8(said).ok();
             text.filter(|said| asking.counting.decode_reply(said.as_bytes()).is_some()).ok_or_else(no_count)
@@ -121,8 +118,7 @@ impl Call<'_> {
             Ok(_) => ("ok", None),
             Err(error) => ("error", Some(error)),
         };
-        let row = metered.end(&Ended { status, error, ..Ended::default() });
-        drop(gateway.store().spent(row));
+        drop(gateway.spent(metered.end(&Ended { status, error, ..Ended::default() })));
         Some(gateway.scrub(&counted.ok()?).into_bytes())
     }
 }

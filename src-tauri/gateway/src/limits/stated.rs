@@ -10,11 +10,11 @@ use std::{
 };
 
 use catalog::{Limits, Quota};
-use plan::{DAY_MS, Pacing, Registered, Setup, Spent};
-use store::{LearnedRow, SentRow, Store, StoreError};
+use plan::{DAY_MS, Registered, Setup};
+use store::{LearnedRow, Store, StoreError};
 use wire::StatedLimit;
 
-use super::looks_back_ms;
+use super::{NewRules, new::looks_back_ms};
 use crate::{
     facts::{Place, place},
     gateway::Gateway,
@@ -82,32 +82,15 @@ impl Stated {
         self.lock().remove(place).is_some()
     }
 
-    /// What was sent to the models of which something is stated, in place of what was known of each. Blocks.
-    pub(super) fn count(&self, store: &Store, pacing: &Mutex<Pacing>, now_ms: i64) -> Result<(), StoreError> {
-        let known: HashMap<Place, i64> =
-            self.lock().iter().map(|(place, kept)| (place.clone(), looks_back_ms(&kept.limits))).collect();
-        let Some(back_ms) = known.values().max() else { return Ok(()) };
-        let rows = store.sent(now_ms - back_ms, i64::MAX)?.into_iter();
-        let sent = rows.filter_map(|row| {
-            let SentRow { endpoint, served, at_ms, requests, tokens, .. } = row;
-            let place = (endpoint, served);
-            known.contains_key(&place).then_some(())?;
-            let (endpoint, served) = place;
-            Some(Spent { place: plan::Place::Model { endpoint, served }, at_ms, requests, tokens })
-        });
-        pacing.lock().unwrap_or_else(PoisonError::into_inner).load(sent, now_ms);
-        Ok(())
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<Place, Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Gateway {
-    /// A call that was sent then was refused for its rate: what the refusal names as the one limit that was met is kept
-    /// to. `named` is what its body tells, `beside` its headers.
-    pub(crate) fn learn_rate(&self, it: &Registered, sent_ms: i64, named: &[Quota], beside: &[Quota]) {
+    /// A call was refused for its rate: what the refusal names as the one limit that was met is kept to. `named` is what
+    /// its body tells, `beside` its headers.
+    pub(crate) fn learn_rate(&self, it: &Registered, named: &[Quota], beside: &[Quota]) {
         let limits = met(named, beside);
         if limits.is_empty() || it.practice {
             return;
@@ -120,31 +103,10 @@ impl Gateway {
         let body = serde_json::to_string(&limits).unwrap_or_default();
         let row = LearnedRow { endpoint, served, what: LIMITS.to_owned(), body, at_ms };
         self.panel_tasks().spawn(self.store().keep_learned(row));
-        let back_ms = looks_back_ms(&limits);
-        if known.is_some_and(|known| looks_back_ms(&known) >= back_ms) {
-            return;
+        if known.is_none_or(|known| looks_back_ms(&known) < looks_back_ms(&limits)) {
+            let (gateway, new) = (self.clone(), NewRules::stated(it, &limits));
+            self.tasks().spawn(async move { gateway.count_by(new).await });
         }
-        // What ends from now on counts, this call too. What was sent before it is read, while the model cools down.
-        let gateway = self.clone();
-        let (endpoint, served) = place(&it.model);
-        let read = move || {
-            let limits = gateway.limits();
-            if known.is_some() {
-                return limits.stated.count(gateway.store(), &limits.pacing, at_ms);
-            }
-            let rows = gateway.store().sent(at_ms - back_ms, sent_ms)?.into_iter();
-            for row in rows.filter(|row| row.endpoint == endpoint && row.served == served) {
-                let place = plan::Place::Model { endpoint: row.endpoint, served: row.served };
-                let (at_ms, requests, tokens) = (row.at_ms, row.requests, row.tokens);
-                limits.pacing().add(&Spent { place, at_ms, requests, tokens }, gateway.clock().now_ms());
-            }
-            Ok::<_, StoreError>(())
-        };
-        self.tasks().spawn_blocking(move || {
-            if let Err(error) = read() {
-                tracing::warn!(%error, "what was sent before could not be read: a stated limit counts from now on");
-            }
-        });
     }
 
     /// A model is asked anew how much it takes. Says whether something was known.

@@ -15,7 +15,7 @@ use crate::{
     asking::{ForText, Told},
     evidence::Held,
     gateway::Gateway,
-    metered::{Booked, Call, Ended, Purpose},
+    metered::{Booked, Call, Ended, Over, Purpose},
     upstream::{CallEnd, Limits, Outcome},
     view::{SeatKind, SeatStatus, SeatView},
 };
@@ -144,7 +144,7 @@ async fn end(
     if let Some(head) = &outcome.head {
         metered.head(head);
     }
-    let spent = metered.end(&Ended {
+    let Over { row: spent, unwritten } = metered.end(&Ended {
         status: status_word(status),
         error: error.as_ref(),
         usage: outcome.usage,
@@ -166,7 +166,7 @@ async fn end(
         error: error.as_ref().map(describe).unwrap_or_default(),
         ..plan.view()
     };
-    let on_disk = gateway.store().call_ended(CallRow {
+    let on_disk = gateway.store().holding(unwritten).call_ended(CallRow {
         call: view.call.clone(),
         panel: panel.id.clone(),
         seat: view.seat.clone(),

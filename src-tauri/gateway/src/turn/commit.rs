@@ -224,7 +224,6 @@ pub(super) async fn send(
     patience: Patience,
 ) -> Result<Incoming, Failed> {
     let at_once = asked.relayed && !streamed;
-    let sent_ms = gateway.clock().now_ms();
     let key = gateway.key(&asked.endpoint).await;
     let accept = if at_once { "application/json" } else { ACCEPT };
     let mut outgoing = headers(&asked.endpoint, key.as_ref(), accept, &asked.encoded.headers);
@@ -252,7 +251,7 @@ pub(super) async fn send(
     let format = wire::format(asked.endpoint.api);
     let refused = upstream.refused(format, incoming, Instant::now() + ERROR_PATIENCE).await;
     if status == 429 {
-        gateway.note_refusal(&asked.endpoint, it, sent_ms, (status, &head, &refused.body));
+        gateway.note_refusal(&asked.endpoint, it, (status, &head, &refused.body));
     }
     let goes_back = asked.relayed && is_json && !refused.body.is_empty();
     let as_it_is = goes_back.then(|| AsItIs {

@@ -12,8 +12,9 @@ use crate::{
     alerts,
     clock::rfc3339,
     gateway::Gateway,
-    metered::{Ended, Metered},
+    metered::{Ended, Metered, Over},
     panel::{class_word, describe, finish_word, json, lossy_view, round, skipped_views},
+    sending::Unwritten,
     upstream::Sends,
     view::{CandidateView, ConversationView, TurnFailedOver, TurnStatus, TurnView, WhyThisModel},
 };
@@ -57,6 +58,7 @@ struct Open {
     /// The call that is under way, and the rows of those that have failed.
     metered: Option<Metered>,
     spent: Vec<LedgerRow>,
+    unwritten: Vec<Unwritten>,
     shape: Shape,
     price: Option<catalog::Price>,
     /// The gateway's own time so far.
@@ -109,6 +111,7 @@ impl Record {
             attempts: 0,
             metered: None,
             spent: Vec::new(),
+            unwritten: Vec::new(),
             shape,
             price: None,
             own: Duration::ZERO,
@@ -135,9 +138,10 @@ impl Record {
 
     /// It is sent to; what is returned goes with what is sent.
     pub(crate) fn sends(&mut self, metered: Metered) -> Sends {
-        let sends = metered.sends().clone();
+        let sends = metered.sends();
         if let Some(open) = &mut self.open {
             open.attempts += 1;
+            metered.noted_at(open.begun_turn.again());
             open.metered = Some(metered);
         }
         sends
@@ -154,10 +158,10 @@ impl Record {
     pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
-        open.attempts += metered.sends().again();
+        open.attempts += metered.again();
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
-        open.spent.push(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
+        open.spend(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
@@ -206,7 +210,9 @@ impl Record {
         let seconds = round(open.begun.elapsed().as_secs_f64());
         let status = status_word(TurnStatus::Cancelled).to_owned();
         let spent = open.spent.iter().cloned().chain(open.cut_off()).collect();
-        let row = TurnRow { status, seconds, error: Some(CUT_OFF.to_owned()), spent, ..open.row(None) };
+        let attempts = open.attempts + open.metered.as_ref().map_or(0, Metered::again);
+        let error = Some(CUT_OFF.to_owned());
+        let row = TurnRow { status, seconds, error, spent, attempts, ..open.row(None) };
         open.begun_turn.note(&row);
     }
 
@@ -286,7 +292,8 @@ impl Record {
             spent: std::mem::take(&mut open.spent),
             ..open.row(class.filter(|_| is_error))
         };
-        Some(self.gateway.store().turn_ended(row))
+        let Open { begun_turn, unwritten, .. } = *open;
+        Some(self.gateway.store().holding((begun_turn, unwritten)).turn_ended(row))
     }
 
     /// One offload for each model of a conversation; its later turns only make it younger.
@@ -321,9 +328,9 @@ impl Open {
     /// The call that is under way has ended with the turn.
     fn over(&mut self, usage: Usage, error: Option<&UpstreamError>) {
         let Some(metered) = self.metered.take() else { return };
-        self.attempts += metered.sends().again();
+        self.attempts += metered.again();
         let view = &self.view;
-        self.spent.push(metered.end(&Ended {
+        let over = metered.end(&Ended {
             status: status_word(view.status),
             error,
             usage,
@@ -331,7 +338,13 @@ impl Open {
             call: &view.call,
             turn: Some(view.turn),
             ..Ended::default()
-        }));
+        });
+        self.spend(over);
+    }
+
+    fn spend(&mut self, over: Over) {
+        self.spent.push(over.row);
+        self.unwritten.extend(over.unwritten);
     }
 
     /// The row of the call that is under way, if the process ends now.

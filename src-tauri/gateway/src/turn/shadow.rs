@@ -139,13 +139,13 @@ impl Shadows {
             // One that its endpoint's limits have no room for is left out.
             let Ok(metered) = self.gateway.admit(call).await else { return };
             let streamed = self.request.stream;
-            let whom = (it, &asked, metered.sends().clone());
+            let whom = (it, &asked, metered.sends());
             let sent = send(&self.gateway, whom, &self.features, streamed, self.patience).await;
             match &sent {
                 Err(failed) if again.learns(|| self.gateway.learn(it, &failed.error)) => {
                     let (error, turn) = (Some(&failed.error), Some(self.turn));
-                    let row = metered.end(&Ended { status: "error", error, turn, ..Ended::default() });
-                    drop(self.gateway.store().spent(row));
+                    let over = metered.end(&Ended { status: "error", error, turn, ..Ended::default() });
+                    drop(self.gateway.spent(over));
                 }
                 _ => break (asked, metered, sent),
             }
@@ -188,7 +188,7 @@ impl Shadows {
             served,
             started_ms,
             seconds: round(took.as_secs_f64()),
-            attempts: metered.sends().times(),
+            attempts: metered.times(),
             practice: self.practice,
             ..CallRow::default()
         };
@@ -222,20 +222,20 @@ impl Shadows {
             turn: Some(self.turn),
             ..Ended::default()
         };
-        let mut spent = metered.end(&ended);
+        let mut over = metered.end(&ended);
         let shape = self.shape.name().to_owned();
         let at_ms = self.gateway.clock().now_ms();
         let conversation = {
             let mut known = self.gateway.conversations().lock();
             let Some(it) = known.get(&self.key).filter(|it| it.view.id == self.conversation) else {
                 // Its conversation is over: there is no call to judge, and what it took was spent.
-                drop(self.gateway.store().spent(spent));
+                drop(self.gateway.spent(over));
                 return;
             };
             row.call = it.shadow(&self.call);
-            spent.call.clone_from(&row.call);
-            row.cost = spent.cost;
-            row.spent = Some(spent);
+            over.row.call.clone_from(&row.call);
+            row.cost = over.row.cost;
+            row.spent = Some(over.row);
             it.view.calls.push(RoutedCall {
                 call: row.call.clone(),
                 alias: self.gateway.called_now(alias),
@@ -248,7 +248,8 @@ impl Shadows {
             });
             it.view.clone()
         };
-        let _ = self.gateway.store().shadow_ended(row, self.collection.clone(), shape).await;
+        let store = self.gateway.store().holding(over.unwritten);
+        let _ = store.shadow_ended(row, self.collection.clone(), shape).await;
         let mut evidence = self.gateway.known().evidence();
         evidence.offload(self.gateway.snapshot().called_now(alias), &self.shape, at_ms);
         drop(evidence);

@@ -18,4 +18,6 @@ pub(crate) use call::{
 };
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
-pub(crate) use transport::{Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport};
+pub(crate) use transport::{
+    Counted, Counts, Incoming, Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport,
+};

@@ -14,7 +14,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::transport::{Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport};
+use super::transport::{Counted, Counts, Outgoing, OutgoingHeaders, Pooled, SendError, Sends, Transport};
 
 /// What a provider does when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,8 +100,20 @@ async fn ask(
     (ended, came, sent)
 }
 
+struct Room(Counted, bool);
+
+impl Counts for Room {
+    fn counted(&self) -> &Counted {
+        &self.0
+    }
+
+    fn has_room(&self) -> bool {
+        self.1
+    }
+}
+
 async fn question(ways: &Pooled, url: &str, has_room: bool) -> (Result<u8, SendError>, usize) {
-    let sends = Sends::within(move || has_room);
+    let sends = Sends::of(Arc::new(Room(Counted::default(), has_room)));
     let question = Outgoing {
         method: http::Method::POST,
         url: url.to_owned(),

@@ -41,44 +41,74 @@ pub(crate) struct Outgoing {
 }
 
 /// How often a question goes out, whoever sends it once more: for those who count what a provider was asked.
-#[derive(Clone, Default)]
-pub(crate) struct Sends(Arc<Counted>);
+#[derive(Clone)]
+pub(crate) struct Sends(Arc<dyn Counts>);
+
+/// Whoever counts it.
+pub(crate) trait Counts: Send + Sync {
+    fn counted(&self) -> &Counted;
+
+    /// Whether there is room for it once more, which it takes.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// It goes out, not for the first time.
+    fn sent_again(&self) {}
+}
 
 #[derive(Default)]
-struct Counted {
+pub(crate) struct Counted {
     times: AtomicU32,
     again: AtomicU32,
-    /// Whether there is room for it; `None` where nothing limits it.
-    room: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Sends {
-    /// Only where `room` says so is it sent once more.
-    pub(crate) fn within(room: impl Fn() -> bool + Send + Sync + 'static) -> Sends {
-        Sends(Arc::new(Counted { room: Some(Box::new(room)), ..Counted::default() }))
+    pub(crate) fn of(counts: Arc<dyn Counts>) -> Sends {
+        Sends(counts)
     }
 
     pub(crate) fn times(&self) -> u32 {
-        self.0.times.load(Ordering::Relaxed)
-    }
-
-    /// How often of these it asked for room: a connection had been closed on it.
-    pub(crate) fn again(&self) -> u32 {
-        self.0.again.load(Ordering::Relaxed)
+        self.0.counted().times()
     }
 
     fn goes_out(&self) {
-        self.0.times.fetch_add(1, Ordering::Relaxed);
+        if self.0.counted().times.fetch_add(1, Ordering::Relaxed) > 0 {
+            self.0.sent_again();
+        }
     }
 
     /// Whether it may go out once more, on a new connection; it is counted then.
     pub(super) fn goes_out_again(&self) -> bool {
-        let may = self.0.room.as_ref().is_none_or(|room| room());
+        let may = self.0.has_room();
         if may {
+            self.0.counted().again.fetch_add(1, Ordering::Relaxed);
             self.goes_out();
-            self.0.again.fetch_add(1, Ordering::Relaxed);
         }
         may
+    }
+}
+
+impl Default for Sends {
+    fn default() -> Sends {
+        Sends(Arc::new(Counted::default()))
+    }
+}
+
+impl Counted {
+    pub(crate) fn times(&self) -> u32 {
+        self.times.load(Ordering::Relaxed)
+    }
+
+    /// How often of these it asked for room: a connection had been closed on it.
+    pub(crate) fn again(&self) -> u32 {
+        self.again.load(Ordering::Relaxed)
+    }
+}
+
+impl Counts for Counted {
+    fn counted(&self) -> &Counted {
+        self
     }
 }
 

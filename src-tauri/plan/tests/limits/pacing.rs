@@ -158,7 +158,7 @@ fn the_ledger_takes_the_place_of_what_was_known_but_not_of_what_is_under_way() {
         // Of a clock that was ahead.
         spent(now + 3 * DAY, 1, 7),
     ];
-    pacing.load(rows, now);
+    pacing.load(&[], rows, now);
     let stand: Vec<(Axis, u64)> =
         pacing.used(&place, &limits, now).iter().map(|Used { axis, used, .. }| (*axis, *used)).collect();
     assert_eq!(
@@ -180,14 +180,52 @@ fn what_the_ledger_does_not_name_stays_as_it_is_known() {
     let under_way = go(pacing.ask(&on(&limits), tokens(1, 1), 1));
     assert_eq!(pacing.held(&under_way), 2);
     pacing.settle(ended, sent(1));
-    pacing.load([spent("other", 3)], 2);
+    pacing.load(&[], [spent("other", 3)], 2);
     let used = |pacing: &Pacing, connection| pacing.used(&place(connection), &limits, 2)[0].used;
     assert_eq!((used(&pacing, "groq"), used(&pacing, "other")), (2, 3));
     // One that began before there was a rule, and has ended.
     pacing.add(&spent("groq", 1), 2);
     assert_eq!(used(&pacing, "groq"), 3);
-    pacing.load([spent("groq", 5)], 2);
+    pacing.load(&[], [spent("groq", 5)], 2);
     assert_eq!((used(&pacing, "groq"), used(&pacing, "other")), (6, 3), "with what is under way");
+    // Of a place that was asked for, nothing else stays either.
+    pacing.load(&[place("groq"), place("new")], [], 2);
+    assert_eq!((used(&pacing, "groq"), used(&pacing, "other"), used(&pacing, "new")), (1, 3, 0));
+}
+
+#[test]
+fn a_call_under_way_counts_by_a_rule_that_is_new_once() {
+    let (day, none) = (Limits { rpd: Some(9), tpd: Some(900), ..Limits::default() }, Limits::default());
+    let place = Place::Connection("groq".to_owned());
+    let model = Place::Model { endpoint: "groq".to_owned(), served: "alpha".to_owned() };
+    let used = |pacing: &Pacing, place: &Place, now| {
+        pacing.used(place, &day, now).iter().map(|it| it.used).collect::<Vec<u64>>()
+    };
+    let mut pacing = Pacing::default();
+    let mut reserved = None;
+    pacing.hold(&on(&none), tokens(100, 200), 5, &mut reserved, 9);
+    assert_eq!((&reserved, pacing.in_flight(&place)), (&None, 0), "there is no rule");
+    // The connection's, again, then the model's beside it, then the model's alone.
+    let (one, both) = (on(&day), Rules { model: ("groq", "alpha", &day), ..on(&day) });
+    for (rules, of_model) in [(&one, 0), (&one, 0), (&both, 1), (&of_model(&day), 1)] {
+        pacing.hold(rules, tokens(100, 200), 5, &mut reserved, 9);
+        assert_eq!((used(&pacing, &place, 9), pacing.in_flight(&place)), (vec![1, 300], 1));
+        assert_eq!(used(&pacing, &model, 9), [of_model, 300 * of_model]);
+    }
+    // One that is asked about now has room beside it, and what the ledger knows comes in beside both.
+    let ended = Spent { place: place.clone(), at_ms: 7, requests: 2, tokens: 20 };
+    pacing.load(&[place.clone(), model.clone()], [ended], 9);
+    assert_eq!((used(&pacing, &place, 9), used(&pacing, &model, 9)), (vec![3, 320], vec![1, 300]));
+    pacing.settle(reserved.expect("a place"), sent(150));
+    assert_eq!((used(&pacing, &place, 9), used(&pacing, &model, 9)), (vec![3, 170], vec![1, 150]));
+    // It counts at the time it was sent.
+    assert_eq!((used(&pacing, &model, DAY + 4), used(&pacing, &model, DAY + 5)), (vec![1, 150], vec![0, 0]));
+    // One that asked by one rule is held by another.
+    let mut asked = Some(go(pacing.ask(&on(&day), tokens(10, 10), DAY + 10)));
+    pacing.hold(&both, tokens(99, 99), DAY, &mut asked, DAY + 11);
+    assert_eq!(used(&pacing, &model, DAY + 11), [1, 20]);
+    pacing.settle(asked.expect("a place"), Settled::Nothing);
+    assert_eq!(used(&pacing, &model, DAY + 11), [0, 0]);
 }
 
 #[test]

@@ -38,6 +38,8 @@ enum Step {
     },
     /// The program starts anew.
     Restart,
+    /// The rules are made only now: nobody knew of any while calls went out, some of which are under way.
+    MakeRules,
 }
 
 /// Two connections of two models each.
@@ -50,6 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         5 => prop_oneof![0..3_000_i64, 0..2 * MINUTE, 0..DAY / 4, 0..3 * DAY].prop_map(|ms| Step::Pass { ms }),
         1 => prop_oneof![0..500_i64, 0..3 * DAY].prop_map(|ms| Step::SetBack { ms }),
         1 => Just(Step::Restart),
+        1 => Just(Step::MakeRules),
     ]
 }
 
@@ -194,9 +197,42 @@ impl World {
         self.calls.retain(|call| call.at <= self.now);
         self.calls.iter_mut().for_each(|call| call.reserved = None);
         self.calls.sort_by_key(|call| call.at);
+        self.load();
+    }
+
+    /// The ledger says what has ended, and what is under way is found to be.
+    fn make_rules(&mut self) {
+        if self.calls.iter().any(|call| call.at > self.now) {
+            return;
+        }
+        self.load();
+        let (now, behind) = (self.clock(), self.behind);
+        for call in self.calls.iter_mut().filter(|call| call.reserved.is_some()) {
+            let (endpoint, served) = SERVED[call.model];
+            let rules = Rules {
+                connection: (endpoint, &self.connections[call.connection]),
+                model: (endpoint, served, &self.models[call.model]),
+            };
+            call.reserved = None;
+            let tokens = Tokens { input: call.tokens, output: 0 };
+            for _ in 0..2 {
+                self.pacing.hold(&rules, tokens, call.at - behind, &mut call.reserved, now);
+            }
+            // Where there is no rule a place is as good as none.
+            if call.reserved.is_none() {
+                call.reserved = match self.pacing.ask(&rules, tokens, now) {
+                    Pace::Go(reserved) => Some(reserved),
+                    other => panic!("{other:?}"),
+                };
+            }
+        }
+    }
+
+    fn load(&mut self) {
         self.pacing = Pacing::default();
         let behind = self.behind;
-        let spent = self.calls.iter().flat_map(|call| {
+        let ended = self.calls.iter().filter(|call| call.reserved.is_none());
+        let spent = ended.flat_map(|call| {
             let (endpoint, served) = SERVED[call.model];
             let model = Place::Model { endpoint: endpoint.to_owned(), served: served.to_owned() };
             [Place::Connection(endpoint.to_owned()), model].map(|place| Spent {
@@ -206,7 +242,7 @@ impl World {
                 tokens: call.tokens,
             })
         });
-        self.pacing.load(spent, self.now - behind);
+        self.pacing.load(&[], spent, self.now - behind);
     }
 
     fn run(&mut self, steps: &[Step]) {
@@ -220,6 +256,7 @@ impl World {
                     self.stepped = true;
                 }
                 Step::Restart => self.restart(),
+                Step::MakeRules => self.make_rules(),
             }
         }
     }

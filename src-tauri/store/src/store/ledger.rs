@@ -1,8 +1,10 @@
 //! The verbs of the ledger.
 
+use rusqlite::Connection;
+
 use crate::{
     Ack, DaySpend, FailureRow, LedgerRow, PaceRow, SentRow, Spend, SpendBy, Store, StoreError, StoredSpent,
-    job::Waits,
+    job::{Between, Waits},
     tables::{ledger, sums},
 };
 
@@ -10,7 +12,7 @@ impl Store {
     /// A call to a provider ended that is part of no record of its own: a picker's, a probe's. Those of panels and turns
     /// are written with their record.
     pub fn spent(&self, row: LedgerRow) -> Ack<()> {
-        self.write(Waits::Yes, 0, move |connection| ledger::insert(connection, &row))
+        self.holding(()).spent(row)
     }
 
     /// The newest rows of the ledger, newest first; with `before`, those older than that row.
@@ -28,10 +30,22 @@ impl Store {
         self.read(|connection| sums::paces(connection, since_ms))
     }
 
-    /// What was sent from an instant on and before another, by model and minute, oldest first: what pacing is loaded with.
-    /// Practice is not in it.
-    pub fn sent(&self, since_ms: i64, before_ms: i64) -> Result<Vec<SentRow>, StoreError> {
-        self.read(|connection| sums::sent(connection, since_ms, before_ms))
+    /// What was sent from an instant on, by model and minute, oldest first: what pacing is loaded with. Practice is not in
+    /// it.
+    pub fn sent(&self, since_ms: i64) -> Result<Vec<SentRow>, StoreError> {
+        self.read(|connection| sums::sent(connection, since_ms))
+    }
+
+    /// The same, with nothing between it and what is under way: `then` is called on the writer's thread when all that was
+    /// handed in before is in it and is held no more ([`Store::holding`]), and what was handed in after is not in it and
+    /// still held. It must not wait for a write. While recording is stopped it gets an error at once.
+    pub fn sent_by_now(
+        &self,
+        since_ms: i64,
+        then: impl FnOnce(Result<Vec<SentRow>, StoreError>) + Send + 'static,
+    ) {
+        let read = move |connection: &Connection| sums::sent(connection, since_ms);
+        self.0.queue.push(Box::new(Between::new(read, then)), self.now());
     }
 
     /// What was spent from an instant on, by caller, collection and day of UTC, oldest first: what budgets are loaded

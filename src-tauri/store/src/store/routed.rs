@@ -3,7 +3,6 @@
 use crate::{
     Ack, BegunCall, BegunTurn, CallRow, LedgerRow, OpenConversation, Store, StoreError, StoredConversation,
     TurnRow,
-    job::Waits,
     tables::{calls, conversations, turns},
 };
 
@@ -25,8 +24,7 @@ impl Store {
     /// the conversation has a turn of this number already. It is written ahead: the ack is answered when a kill
     /// cannot lose it any more, before the database has it.
     pub fn turn_ended(&self, row: TurnRow) -> Ack<()> {
-        let bytes = row.question.len() + row.answer.len() + row.why_json.len();
-        self.write_ahead(row, bytes, turns::end)
+        self.holding(()).turn_ended(row)
     }
 
     /// Tokens, in and out, that shadows of a collection have taken from an instant on.
@@ -36,9 +34,7 @@ impl Store {
 
     /// A shadow's call ended; its panel is the conversation. A conflict when its id was used before.
     pub fn shadow_ended(&self, row: CallRow, collection: String, shape: String) -> Ack<()> {
-        self.write(Waits::Yes, row.answer.len(), move |connection| {
-            calls::insert_shadow(connection, &row, &collection, &shape)
-        })
+        self.holding(()).shadow_ended(row, collection, shape)
     }
 
     /// At most so many conversations whose newest turn ended at an instant (Unix milliseconds) or later, newest

@@ -153,15 +153,15 @@ pub(crate) fn spend(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What was sent from an instant on and before another, by model and minute, oldest first.
-pub(crate) fn sent(connection: &Connection, since_ms: i64, before_ms: i64) -> Result<Vec<SentRow>, Fault> {
+/// What was sent from an instant on, by model and minute, oldest first.
+pub(crate) fn sent(connection: &Connection, since_ms: i64) -> Result<Vec<SentRow>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT connection, endpoint, served, max(at_ms), CAST(total(attempts) AS INTEGER),
              CAST(total(max({EVERY_TOKEN}, coalesce(tokens_held, 0))) AS INTEGER)
-         FROM ledger WHERE at_ms >= ?1 AND at_ms < ?2 AND practice = 0
+         FROM ledger WHERE at_ms >= ?1 AND practice = 0
          GROUP BY at_ms / 60000, connection, endpoint, served ORDER BY max(at_ms)"
     ))?;
-    let rows = statement.query_map([since_ms, before_ms], |row| {
+    let rows = statement.query_map([since_ms], |row| {
         Ok(SentRow {
             connection: row.get(0)?,
             endpoint: row.get(1)?,

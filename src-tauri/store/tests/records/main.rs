@@ -8,6 +8,7 @@ mod disk;
 mod files;
 mod gateway_keys;
 mod harness;
+mod held;
 mod kill;
 mod known;
 mod ledger;

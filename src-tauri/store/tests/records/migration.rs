@@ -203,7 +203,7 @@ fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
         (
             [SpendBy::Model, SpendBy::Collection, SpendBy::Caller, SpendBy::Endpoint, SpendBy::Purpose]
                 .map(spend),
-            (store.sent(0, i64::MAX).unwrap(), store.spend_by_day(0).unwrap()),
+            (store.sent(0).unwrap(), store.spend_by_day(0).unwrap()),
             store.failures(&["rate_limited"], 0).unwrap(),
             (store.onboarding().unwrap(), store.probes().unwrap()),
             (store.facts().unwrap(), store.refreshed("openrouter").unwrap()),
