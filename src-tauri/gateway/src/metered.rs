@@ -359,7 +359,7 @@ impl Metered {
             endpoint: of(|it| &it.model.endpoint),
             connection: of(|it| &it.connection),
             served: of(|it| &it.model.served),
-            served_as: ended.served_as.map(str::to_owned),
+            served_as: ended.served_as.map(|said| self.gateway.scrub(said)),
             purpose: self.purpose.word().to_owned(),
             call: ended.call.to_owned(),
             turn: ended.turn,

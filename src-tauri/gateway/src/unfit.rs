@@ -1,4 +1,4 @@
-//! What no change of the set-up may do, whoever makes it.
+//! What no change of the set-up may do, whoever makes it, and no text that is kept beside it.
 
 use std::collections::HashSet;
 
@@ -25,8 +25,8 @@ pub enum Unfit {
     UnderWay { alias: String, endpoint: String, served: String },
     /// `item` is `model fast`, `field` a path in it; `of` is whose key it is, in words.
     #[error(
-        "{item}: {field}: this text contains {of}. Texts of the set-up are shown and exported, so take it out; a key \
-         is kept with bench endpoint key."
+        "{item}: {field}: this text contains {of}. Texts of the set-up are kept, shown and exported, so take it out; a \
+         key is kept with bench endpoint key."
     )]
     HoldsKey { item: String, field: String, of: String },
     #[error(
@@ -78,25 +78,29 @@ fn items<T: PartialEq + Serialize>(
                 stood.insert(text.to_owned());
             });
         }
-        let shown = |text: &str| vault.mask(text).unwrap_or_else(|| text.to_owned());
+        let place = format!("{kind} {}", name(item));
         texts(&value(item), "", &mut |field, text| {
-            if stood.contains(text) {
-                return;
-            }
-            let place = || (shown(&format!("{kind} {}", name(item))), shown(field));
-            if text.contains(vault::MASK) {
-                let (item, field) = place();
-                found.push(Unfit::Masked { item, field });
-            } else if let Some(endpoint) = vault.whose_key_in(text) {
-                let of = match endpoint.as_str() {
-                    "" => "a key".to_owned(),
-                    name => format!("the key of endpoint {name}"),
-                };
-                let (item, field) = place();
-                found.push(Unfit::HoldsKey { item, field, of });
+            if !stood.contains(text) {
+                found.extend(key_in(vault, &place, field, text));
             }
         });
     }
+}
+
+/// Why a text of this field of an item may not be kept.
+pub(crate) fn key_in(vault: &Vault, item: &str, field: &str, text: &str) -> Option<Unfit> {
+    let shown = |text: &str| vault.mask(text).unwrap_or_else(|| text.to_owned());
+    let place = || (shown(item), shown(field));
+    if text.contains(vault::MASK) {
+        let (item, field) = place();
+        return Some(Unfit::Masked { item, field });
+    }
+    let of = match vault.whose_key_in(text)?.as_str() {
+        "" => "a key".to_owned(),
+        name => format!("the key of endpoint {name}"),
+    };
+    let (item, field) = place();
+    Some(Unfit::HoldsKey { item, field, of })
 }
 
 /// Every text in a value, the names of its fields too, with where it stands: `options.user`, `tags[0]`.

@@ -234,6 +234,7 @@ pub(crate) fn cleaned_error(gateway: &Gateway, message: &str) -> String {
 
 fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
     outcome.answer = gateway.scrub(&outcome.answer);
+    outcome.served_as = outcome.served_as.map(|said| gateway.scrub(&said));
     if let CallEnd::Error(error) = &mut outcome.end {
         error.message = cleaned_error(gateway, &error.message);
     }

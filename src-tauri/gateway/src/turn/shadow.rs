@@ -197,7 +197,7 @@ impl Shadows {
             (row.tokens_in, row.tokens_out) = (watch.usage.input, watch.usage.output);
             row.tokens_reasoning = watch.usage.reasoning;
             (row.cache_read, row.cache_write) = (watch.usage.cache_read, watch.usage.cache_write);
-            row.served_as = watch.served_as;
+            row.served_as = watch.served_as.map(|said| self.gateway.scrub(&said));
             answer = self.gateway.scrub(&watch.answer);
         }
         let status = match &error {
