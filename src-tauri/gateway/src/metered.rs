@@ -12,6 +12,7 @@ use wire::{Class, UpstreamError, Usage};
 
 use crate::{
     alerts,
+    facts::Holds,
     gateway::Gateway,
     panel::{class_word, round},
     setup::Snapshot,
@@ -43,6 +44,7 @@ pub(crate) struct Call<'a> {
     /// What goes out, and the estimate of its input.
     pub body: &'a Bytes,
     pub estimate: u64,
+    pub holds: Holds,
 }
 
 /// A call that may be sent. Dropped before its end it was cancelled, and is written down so.
@@ -52,6 +54,7 @@ pub(crate) struct Metered {
     alias: String,
     collection: String,
     purpose: Purpose,
+    holds: Holds,
     reserved: Option<Reserved>,
     /// Its alias is no other model's meanwhile.
     _under_way: Begun,
@@ -102,6 +105,7 @@ impl Gateway {
             alias: call.it.model.alias.clone(),
             collection: call.collection.to_owned(),
             purpose: call.purpose,
+            holds: call.holds,
             reserved: None,
             _under_way: under_way,
             is_stated: false,
@@ -280,7 +284,7 @@ impl Metered {
         }
         self.gateway.note_health(it, error, answered);
         if error.is_some() || answered {
-            self.gateway.note_limits(it, error);
+            self.gateway.note_limits(it, self.holds, error);
         }
     }
 

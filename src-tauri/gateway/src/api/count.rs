@@ -18,6 +18,7 @@ use super::{
     reply,
 };
 use crate::{
+    facts::Holds,
     metered::{self, Ended, Purpose},
     setup::Snapshot,
 };
@@ -103,6 +104,7 @@ impl Call<'_> {
             collection: asking.collection,
             body: &body,
             estimate: 0,
+            holds: Holds::of(asking.request),
         };
         let metered = gateway.admit(counting).await.ok()?;
         let said = gateway.upstream().count(

@@ -14,6 +14,7 @@ use wire::{
 
 use crate::{
     asking::{ForText, Told},
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::{cleaned_error, describe, round},
@@ -80,6 +81,7 @@ pub(super) async fn ask(
         collection: "",
         body: &body,
         estimate: wire::estimate_tokens(&request),
+        holds: Holds::of(&request),
     };
     let metered = match gateway.admit(call).await {
         Ok(metered) => metered,

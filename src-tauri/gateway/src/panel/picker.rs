@@ -11,6 +11,7 @@ use wire::{Message, Part, Raw, Request, Role, StructuredOutput};
 use super::ask::Panel;
 use crate::{
     asking::{ForText, Told},
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     upstream::{CallEnd, Limits},
@@ -43,6 +44,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         collection: &panel.collection.name,
         body: &body,
         estimate: wire::estimate_tokens(&request),
+        holds: Holds::default(),
     };
     let Ok(metered) = gateway.admit(call).await else {
         return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));

@@ -14,6 +14,7 @@ use super::ask::{Panel, SeatPlan};
 use crate::{
     asking::{ForText, Told},
     evidence::Held,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Ended, Purpose},
     upstream::{CallEnd, Limits, Outcome},
@@ -96,6 +97,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
         body: &plan.body,
         // A merger is asked the answers too.
         estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
+        holds: if merges { Holds::default() } else { Holds::of(&panel.asking.request) },
     }
 }
 

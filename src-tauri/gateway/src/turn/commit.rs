@@ -20,6 +20,7 @@ use super::{
 use crate::{
     api::shutting_down,
     asking::Again,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
@@ -120,6 +121,7 @@ impl Turn {
             collection: &self.collection.name,
             body: &asked.body,
             estimate: self.estimate,
+            holds: Holds::of(&self.request),
         };
         let sends = match self.gateway.admit(call).await {
             Ok(metered) => self.record.sends(metered),

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     asking::Again,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
     panel::{class_word, describe, finish_word, round},
@@ -131,6 +132,7 @@ impl Shadows {
                 collection: &self.collection,
                 body: &asked.body,
                 estimate: self.estimate,
+                holds: Holds::of(&self.request),
             };
             // One that its endpoint's limits have no room for is left out.
             let Ok(metered) = self.gateway.admit(call).await else { return };
