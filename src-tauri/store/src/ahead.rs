@@ -33,9 +33,9 @@ struct State {
 
 impl Ahead {
     /// Opens the folder's lines, and gives the database those that it does not have.
-    pub(crate) fn open(folder: &Path, connection: &mut Connection) -> io::Result<Ahead> {
+    pub(crate) fn open(folder: &Path, connection: &mut Connection, now_ms: i64) -> io::Result<Ahead> {
         let path = folder.join(AHEAD);
-        let mut file = files::touch_private_file(&path)?;
+        let mut file = files::touch_or_move_aside(&path, now_ms)?;
         let rows = read(&file)?;
         let held = match take_in(connection, &rows) {
             Ok(()) => {

@@ -85,9 +85,14 @@ impl Drop for Place {
 impl Begun {
     /// Opens the folder's places, and records what a process left in them when it ended. Turns that were written ahead
     /// are to be in the database by now.
-    pub(crate) fn open(folder: &Path, connection: &mut Connection, ahead: bool) -> io::Result<Begun> {
+    pub(crate) fn open(
+        folder: &Path,
+        connection: &mut Connection,
+        ahead: bool,
+        now_ms: i64,
+    ) -> io::Result<Begun> {
         let path = folder.join(BEGUN);
-        let file = files::touch_private_file(&path)?;
+        let file = files::touch_or_move_aside(&path, now_ms)?;
         let noted = read(&file)?;
         let taken = match ahead {
             true => Err("turns that had ended are not in the records yet".to_owned()),
