@@ -27,7 +27,9 @@ pub enum KeyError {
 pub(crate) fn open(gateway: &Gateway) -> Vault {
     let vault = Vault::open(gateway.data_dir(), Environment::process(), KeychainChoice::Os);
     load_all(gateway, &vault);
-    for found in unfit::keys_in(&vault, &Setup::default(), &gateway.snapshot().setup) {
+    // What stood there before it was refused is kept, and said.
+    let (none, setup) = (Setup::default(), &gateway.snapshot().setup);
+    for found in unfit::keys_in(&vault, &none, setup).into_iter().chain(unfit::wrong_options(&none, setup)) {
         tracing::warn!("{found}");
     }
     vault

@@ -37,6 +37,7 @@ mod told;
 mod turn;
 mod under_way;
 mod unfit;
+mod unmasked;
 mod upkeep;
 mod upstream;
 pub mod view;

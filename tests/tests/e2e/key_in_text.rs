@@ -227,9 +227,22 @@ async fn one_that_stands_there_already_is_masked_on_the_way_out() {
     assert_eq!(import(&gateway, change).await.status, 200);
     let ran = gateway.bench(&["model", "set", "alpha", "--role", "code"]).await;
     ran.exits(0);
+    // Nor to one of the same item: what comes back as it is shown stays as it was.
+    gateway.bench(&["model", "set", "alpha", "--option", "temperature=0.5"]).await.exits(0);
+    gateway.bench(&["collection", "save", "core", "--reply", "merged"]).await.exits(0);
+    gateway.bench(&["collection", "save", "core", "--reply", "all", "--tag", "x"]).await.exits(0);
+    let masked = "uses it: \u{2022}\u{2022}\u{2022}\u{2022}";
+    let refused = gateway.bench(&["collection", "save", "core", "--description", masked]).await.exits(1);
+    assert!(refused.stderr.contains("collection core: description: this text holds"), "{refused:?}");
     let reply = gateway.http.chat(&question("hi")).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
-    assert_eq!(upstream.arrived("a", 1).await.json()["user"], KEY);
+    let sent = upstream.arrived("a", 1).await.json();
+    assert_eq!((&sent["user"], &sent["temperature"]), (&json!(KEY), &json!(0.5)));
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["collections"][0]["description"], "uses \u{2022}\u{2022}\u{2022}\u{2022}");
+    gateway.bench(&["collection", "save", "core", "--description", "uses nothing"]).await.exits(0);
+    gateway.bench(&["model", "rename", "alpha", "omega"]).await.exits(0);
+    gateway.bench(&["model", "rename", "omega", "alpha"]).await.exits(0);
     let (home, _) = gateway.stop().await;
     let logs = home.logs();
     assert!(
