@@ -67,7 +67,12 @@ pub fn in_words(value: &Value) -> String {
 
 /// Puts a field where its name says (`price.input`); without a text it is taken away.
 pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) -> Result<(), Failure> {
-    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    put_within(fields, name, name, text)
+}
+
+/// `rest` is what is left of the name on the way in.
+fn put_within(fields: &mut Map<String, Value>, name: &str, rest: &str, text: &str) -> Result<(), Failure> {
+    let (first, rest) = rest.split_once('.').unwrap_or((rest, ""));
     if rest.is_empty() {
         match text {
             "" => drop(fields.shift_remove(first)),
@@ -75,10 +80,9 @@ pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) -> Result<()
         }
         return Ok(());
     }
-    let inner = fields.entry(first).or_insert_with(|| Value::Object(Map::new()));
-    match inner {
-        Value::Object(inner) => put(inner, rest, text),
-        _ => Ok(()),
+    match fields.entry(first).or_insert_with(|| Value::Object(Map::new())) {
+        Value::Object(inner) => put_within(inner, name, rest, text),
+        other => Err(Failure::Usage(format!("{name}: {first} is {other}, and holds no {rest}"))),
     }
 }
 
@@ -126,6 +130,11 @@ mod tests {
             put(&mut fields, name, text).unwrap();
             assert_eq!(Value::Object(fields), wanted, "{name}={text}");
         }
+        let Value::Object(mut one) = json!({"seed": 5}) else { unreachable!() };
+        let refused = put(&mut one, "seed.x", "1").map_err(|it| format!("{it:?}"));
+        assert!(refused.is_err_and(|it| it.contains("seed.x: seed is 5, and holds no x")));
+        let refused = put(&mut one, "price.input", "1e400").map_err(|it| format!("{it:?}"));
+        assert!(refused.is_err_and(|it| it.contains("price.input: 1e400 is no number")));
         let mut none = Map::new();
         put(&mut none, "price.input", "3").unwrap();
         assert_eq!(Value::Object(none), json!({"price": {"input": 3}}));

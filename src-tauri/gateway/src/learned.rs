@@ -149,8 +149,7 @@ impl Refused {
             Some((_, Parameter::PlainBudget | Parameter::CompletionBudget)) => None,
             Some((name, _)) => {
                 let outer = name.split('.').next().unwrap_or(name);
-                at(&|option| option.said.eq_ignore_ascii_case(name))
-                    .or_else(|| at(&|option| option.said.eq_ignore_ascii_case(outer)))
+                at(&|option| option.said.eq_ignore_ascii_case(outer))
             }
             None => {
                 let said = error.refused_field(names())?;
