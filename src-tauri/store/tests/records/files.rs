@@ -54,9 +54,10 @@ fn what_is_no_file_is_moved_aside() {
         let folder = Folder::new();
         for again in 0..2 {
             std::fs::create_dir_all(folder.path().join(name).join("inside")).unwrap();
-            let store = folder.open();
-            write_panel(&store, "p1", "alpha");
-            assert!(store.panel("p1").unwrap().is_some());
+            let store = folder.try_open().unwrap().store;
+            let id = format!("p{again}");
+            write_panel(&store, &id, "alpha");
+            assert!(store.panel(&id).unwrap().is_some());
             store.close();
             let _ = std::fs::remove_file(folder.path().join(name));
             let stem = if name == "records.sqlite3" { "records.corrupt-" } else { name };
