@@ -258,7 +258,7 @@ mod tests {
     fn what_was_on_its_way_is_recorded_at_the_next_start_and_what_had_ended_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let (ended, first, silent) = (begun.turn(), begun.turn(), begun.turn());
         ended.note(&row(1));
         turns::end(&connection, &TurnRow { alias: "alpha".to_owned(), ..row(1) }).unwrap();
@@ -272,9 +272,9 @@ mod tests {
         std::mem::forget((first, silent, third));
 
         // Turns that ended are not in the records yet: nobody knows which of these did.
-        drop(Begun::open(folder.path(), &mut connection, true).unwrap());
+        drop(Begun::open(folder.path(), &mut connection, true, 0).unwrap());
         assert_eq!(turns(&connection).len(), 1);
-        let begun = Begun::open(folder.path(), &mut connection, false).unwrap();
+        let begun = Begun::open(folder.path(), &mut connection, false, 0).unwrap();
         let wanted = [(1, "alpha".to_owned()), (2, "beta".to_owned()), (3, String::new())];
         assert_eq!(turns(&connection), wanted);
         assert_eq!(std::fs::metadata(folder.path().join(BEGUN)).unwrap().len(), 0);
@@ -285,14 +285,14 @@ mod tests {
     #[test]
     fn a_place_that_was_torn_costs_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false, 0).unwrap());
         let turns_begun: Vec<BegunTurn> = (0..3).map(|_| begun.turn()).collect();
         turns_begun[0].note(&row(1));
         turns_begun[2].note(&row(3));
         write_at(&begun.file, b"{\"n\":2", PLACE as u64).unwrap();
         drop(begun);
         let mut connection = database();
-        Begun::open(folder.path(), &mut connection, false).unwrap();
+        Begun::open(folder.path(), &mut connection, false, 0).unwrap();
         assert_eq!(turns(&connection).iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 3]);
     }
 
@@ -300,7 +300,7 @@ mod tests {
     fn calls_of_their_own_are_in_the_ledger_once() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let row = |at_ms, purpose: &str, status: &str| LedgerRow {
             at_ms,
             purpose: purpose.to_owned(),
@@ -328,7 +328,7 @@ mod tests {
         let wanted = [(7, "cancelled"), (7, "ok"), (8, "ok"), (9, "cancelled")];
         let wanted = wanted.map(|(at_ms, status)| (at_ms, status.to_owned()));
         for _ in 0..2 {
-            Begun::open(folder.path(), &mut connection, false).unwrap();
+            Begun::open(folder.path(), &mut connection, false, 0).unwrap();
             assert_eq!(kept(&connection), wanted);
         }
     }
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn the_place_that_is_free_for_longest_is_the_next() {
         let folder = tempfile::tempdir().unwrap();
-        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false, 0).unwrap());
         let [first, second] = [begun.turn(), begun.turn()];
         drop(first);
         drop(second);

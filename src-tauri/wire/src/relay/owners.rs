@@ -34,8 +34,8 @@ pub(crate) fn add<'o>(
 ) {
     for (name, value) in options {
         let is = |known: &&str| (home.is_one)(name, known);
-        let within = home.within.filter(|(outer, beside)| !is(outer) && !beside.iter().any(|it| is(it)));
-        if home.ours.iter().any(|it| is(it)) {
+        let within = home.within.filter(|(outer, beside)| !is(outer) && !beside.iter().any(is));
+        if home.ours.iter().any(is) {
             notices.push(Notice::new(format!("options.{name}"), "set by the gateway"));
         } else if let Some((outer, _)) = within {
             put(body, home, &[outer, name], value);

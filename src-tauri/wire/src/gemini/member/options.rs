@@ -26,7 +26,6 @@ pub(super) const HOME: Home = Home {
     joined: &["generationConfig", "thinkingConfig"],
     either: &[["thinkingBudget", "thinkingLevel"]],
     is_one: |name, known| is_field(name, known) || is_field(known, name),
-    ..Home::BODY
 };
 
 /// The owner's options for a body whose caller speaks this API too. Thinking that one of the two turns off is not joined
