@@ -7,6 +7,7 @@ import type {
   ConnectionLimits,
   CoolingView,
   EndpointView,
+  GatewayKeyView,
   LiveEvent,
   ModelView,
   PanelView,
@@ -18,6 +19,7 @@ import type {
 import { controlError, type Host, type Link } from '../src/host/host';
 import { answers } from './answers';
 import { handlers } from './handlers';
+import { ASKS, programs } from './keys';
 import type { FixtureOptions } from './made';
 import { busy, many } from './limits';
 import { full, type Stage } from './full';
@@ -35,6 +37,8 @@ export class Fixture implements Host {
   routed: Routed[] = [];
   connections: ConnectionLimits[] = [];
   cooling: CoolingView[] = [];
+  /** Gateway keys, in the order they were made. */
+  programs: GatewayKeyView[] = [];
   /** There is a record of work, and of what it cost. */
   works = false;
   alerts: Alert[] = [];
@@ -66,6 +70,7 @@ export class Fixture implements Host {
     for (let i = 0; i < (options.past ?? 0); i++) this.panels.push(this.past(i));
     if (options.sessions) this.agents(options.sessions);
     if (options.busy) busy(this);
+    if (options.programs) programs(this);
     if (options.many) many(this, options.many);
   }
 
@@ -191,6 +196,7 @@ export class Fixture implements Host {
       collection,
       at: new Date().toISOString(),
       client,
+      ...(this.options.programs && client !== 'window' ? { caller: ASKS } : {}),
       system: '',
       prompt,
       turns: 1,

@@ -4,6 +4,7 @@ import { controlError } from '../src/host/host';
 import { spansOf } from '../src/text/find';
 import type { Fixture } from './fixture';
 import { PRESETS, SERVED, collection, endpoint, model, pick } from './made';
+import { keyHandlers } from './keys';
 import { clear, limits, records, spend } from './limits';
 import { sheet } from './sheet';
 
@@ -219,6 +220,7 @@ export const handlers = (on: Fixture): Handlers => ({
   clear_cooldown: ({ name }) => clear(on, name),
   model_records: () => records(on),
   spend: (query) => spend(on, query),
+  ...keyHandlers(on),
   save_collection: (a) => {
     const other = on.collections.find((c) => c.name === a.name && c.name !== a.was);
     if (other) throw controlError('conflict', `There is a collection "${a.name}" already.`, 'name');

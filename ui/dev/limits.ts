@@ -180,7 +180,7 @@ export function spend(on: Fixture, { by }: Commands['spend']['args']): { since: 
     collection: on.collections.filter((it) => !it.practice).map((it) => it.name),
     endpoint: on.endpoints.filter((it) => !it.practice).map((it) => it.name),
     purpose: ['panel', 'route', 'merge', 'picker'],
-    caller: ['local'],
+    caller: ['local', ...new Set(on.programs.map((it) => it.name))],
   }[by];
   const rows = on.works
     ? keys.map((key, i) => ({

@@ -28,6 +28,8 @@ export interface FixtureOptions {
   busy?: boolean;
   /** So many models more. */
   many?: number;
+  /** Gateway keys of every standing. */
+  programs?: boolean;
   /** The text of turns is kept. */
   texts?: boolean;
 }
@@ -49,6 +51,7 @@ export const SETTINGS: Settings = {
   keep_route_text: false,
   list_models: false,
   catalog_refresh: true,
+  require_keys: false,
 };
 
 export function endpoint(name: string, base: string, kind: EndpointView['kind']): EndpointView {

@@ -4,7 +4,7 @@ import App from '../src/App.svelte';
 import { Fixture } from './fixture';
 import type { FixtureOptions } from './made';
 
-// `?first&found&keys=none&past=5&sessions=2&texts&busy&many=300&queue&delay=300`: the state to begin with. `window.fixture` plays the rest.
+// `?first&found&keys=none&past=5&sessions=2&texts&busy&many=300&programs&queue&delay=300`: the state to begin with. `window.fixture` plays the rest.
 const q = new URLSearchParams(location.search);
 const options: FixtureOptions = {
   first: q.has('first'),
@@ -15,6 +15,7 @@ const options: FixtureOptions = {
   texts: q.has('texts'),
   busy: q.has('busy'),
   many: Number(q.get('many') ?? 0),
+  programs: q.has('programs'),
 };
 const keys = q.get('keys');
 if (keys) options.keys = keys as NonNullable<FixtureOptions['keys']>;

@@ -197,7 +197,7 @@ describe('a collection for agents', () => {
 
   test('every agent is given the base URL of its API and the route', () => {
     const urls = { openai: 'http://h/v1', anthropic: 'http://a', ollama: 'http://o', gemini: 'http://g' };
-    const made = agents(urls, 'bench/x:route');
+    const made = agents(urls, 'bench/x:route', 'some-key');
     expect(made.map((it) => [it.id, it.url])).toEqual([
       ['claude', 'http://a'],
       ['codex', 'http://h/v1'],
@@ -208,6 +208,7 @@ describe('a collection for agents', () => {
       const all = it.snippets.map((snippet) => snippet.text).join('\n');
       expect(all, it.id).toContain(it.url);
       expect(all, it.id).toContain('bench/x:route');
+      expect(all, it.id).toContain('some-key');
     }
   });
 });

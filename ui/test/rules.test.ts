@@ -53,6 +53,9 @@ describe('a collection (panel.md §1)', () => {
     expect(curl('http://127.0.0.1:8123/v1', 'core')).toBe(
       `curl http://127.0.0.1:8123/v1/chat/completions -H 'content-type: application/json' -d '{"model":"bench/core","messages":[{"role":"user","content":"Say hello"}]}'`,
     );
+    expect(curl('http://127.0.0.1:8123/v1', 'core', 'your-key')).toContain(
+      `/chat/completions -H 'authorization: Bearer your-key' -H 'content-type`,
+    );
   });
 });
 

@@ -15,9 +15,10 @@ import {
   wrongLimits,
 } from '../src/pages/endpoints/limits';
 import { notYet } from '../src/pages/endpoints/found';
-import { budgetOf, check, draftOf, toSave } from '../src/pages/collections/draft';
+import { check, draftOf, toSave } from '../src/pages/collections/draft';
 import { factOf, optionsOf, overridden, typedFact } from '../src/pages/models/facts';
 import { factChips, rowsOf, sorted, wanted } from '../src/pages/models/roster';
+import { budgetOf } from '../src/pages/spend/budget';
 import { costText, together } from '../src/pages/spend/money';
 import { panelCost } from '../src/seat/cost';
 import { actionsOf, isBad } from '../src/shell/alerts';
@@ -231,14 +232,14 @@ describe('money', () => {
 
   test('a budget is read, checked and taken away', () => {
     const draft = { ...draftOf(null), name: 'core', members: ['a'] };
-    expect(budgetOf(draft)).toBeNull();
+    expect(budgetOf(draft.budget)).toBeNull();
     expect(toSave(draft, null)).toMatchObject({ no_budget: true });
-    const month = { ...draft, budget_per: 'month', budget_dollars: '2.5', budget_tokens: '' };
-    expect(check(month, null, [], 5)).toEqual({});
-    expect(toSave(month, null)).toMatchObject({ budget: { per: 'month', dollars: 2.5 } });
-    expect(check({ ...month, budget_dollars: '' }, null, [], 5)).toHaveProperty('budget_dollars');
-    expect(check({ ...month, budget_dollars: '0' }, null, [], 5)).toHaveProperty('budget_dollars');
-    expect(check({ ...month, budget_tokens: '1.5' }, null, [], 5)).toHaveProperty('budget_tokens');
+    const month = (dollars: string, tokens = '') => ({ ...draft, budget: { per: 'month', dollars, tokens } });
+    expect(check(month('2.5'), null, [], 5)).toEqual({});
+    expect(toSave(month('2.5'), null)).toMatchObject({ budget: { per: 'month', dollars: 2.5 } });
+    expect(check(month(''), null, [], 5)).toHaveProperty(['budget.dollars']);
+    expect(check(month('0'), null, [], 5)).toHaveProperty(['budget.dollars']);
+    expect(check(month('2.5', '1.5'), null, [], 5)).toHaveProperty(['budget.tokens']);
   });
 });
 

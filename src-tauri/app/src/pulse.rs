@@ -112,6 +112,7 @@ pub(crate) mod tests {
             collection: "core".into(),
             at: "2026-11-29T15:45:01.000Z".into(),
             client: "curl".into(),
+            caller: None,
             system: String::new(),
             prompt: "why".into(),
             turns: 1,

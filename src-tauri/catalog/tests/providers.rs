@@ -80,6 +80,9 @@ struct ErrorCase {
     wait_s: Option<f64>,
     #[serde(default)]
     limits: Limits,
+    /// A limit of every model that is called with the key.
+    #[serde(default)]
+    of_the_whole_key: bool,
 }
 
 #[test]
@@ -90,8 +93,10 @@ fn errors() {
         let error = wire::format(api).decode_error(case.status, "application/json", &bytes(&case.body));
         let limits = error.stated_limit().map(|limit| Limits::stated(&limit)).unwrap_or_default();
         let wait = case.wait_s.map(Duration::from_secs_f64);
-        let found = (error.class, error.context_window(), error.retry_after, limits);
-        let wanted = (case.class, case.window, wait, case.limits);
+        let of_the_whole_key =
+            error.class == Class::Capacity && error.is_of_the_whole_key("a-model-that-no-case-names");
+        let found = (error.class, error.context_window(), error.retry_after, limits, of_the_whole_key);
+        let wanted = (case.class, case.window, wait, case.limits, case.of_the_whole_key);
         if found != wanted {
             wrong.push(format!("{provider}: {}: {}\n  {found:?}\n  {wanted:?}", case.source, error.message));
         }

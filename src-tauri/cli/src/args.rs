@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+mod keys;
 mod setup;
 
+pub use keys::*;
 pub use setup::*;
 
 /// Ask a panel of models, judge what they said, and run the gateway without a window.
@@ -91,6 +93,9 @@ pub enum Command {
     /// Named groups of models
     #[command(subcommand)]
     Collection(Collection),
+    /// Gateway keys: what other programs sign in with, what they may use and spend
+    #[command(subcommand)]
+    Key(GatewayKey),
     /// Show how much may be sent and how much was, what providers say of quotas, and what is cooling down
     #[command(args_conflicts_with_subcommands = true)]
     Limits {

@@ -67,22 +67,23 @@ fn changed(args: &SaveCollection, old: Option<&CollectionView>) -> Saved {
         shadow: args.shadow,
         shadow_share: args.shadow_share,
         shadow_tokens: args.shadow_tokens,
-        budget: budget(args),
+        budget: budget(args.budget_tokens, args.budget_dollars, args.per.as_deref()),
         no_budget: args.no_budget,
     }
 }
 
-fn budget(args: &SaveCollection) -> Option<Budget> {
-    let per = match args.per.as_deref()? {
+/// As `--budget-tokens`, `--budget-dollars` and `--per` say.
+pub fn budget(tokens: Option<u64>, dollars: Option<f64>, per: Option<&str>) -> Option<Budget> {
+    let per = match per? {
         "day" => Period::Day,
         _ => Period::Month,
     };
-    Some(Budget { tokens: args.budget_tokens, dollars: args.budget_dollars, per })
+    Some(Budget { tokens, dollars, per })
 }
 
 /// `50000 tokens and $2.50 a day`; nothing where there is none.
-fn budget_in_words(collection: &CollectionView) -> String {
-    let Some(Budget { tokens, dollars, per }) = &collection.budget else { return String::new() };
+pub fn budget_in_words(budget: Option<&Budget>) -> String {
+    let Some(Budget { tokens, dollars, per }) = budget else { return String::new() };
     let tokens = tokens.map(|tokens| format!("{tokens} tokens"));
     let dollars = dollars.map(in_dollars);
     let most: Vec<String> = tokens.into_iter().chain(dollars).collect();
@@ -110,7 +111,7 @@ fn shown(collection: &CollectionView) -> Table {
         ("reply", collection.reply.clone()),
         ("merger", or(collection.merger.as_deref().unwrap_or_default(), by_record)),
         ("shadows", shadows(collection)),
-        ("budget", budget_in_words(collection)),
+        ("budget", budget_in_words(collection.budget.as_ref())),
         ("shape", or(&collection.shape, "automatic")),
         ("when too large", collection.when_too_large.clone()),
         ("tags", collection.tags.join(", ")),

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::Log;
 use crate::clean::one_line;
 use crate::failure::Failure;
-use crate::log::conversation_state;
+use crate::log::{client, conversation_state};
 use crate::out::Out;
 use crate::paint::{Look, Painted};
 use crate::spend::dollars;
@@ -87,7 +87,7 @@ fn head(it: &ConversationView) -> String {
         "{} of bench/{}{practice}, by {}{with}, {}\n{}\n{turns}, {tokens}, {cost}",
         it.id,
         it.collection,
-        it.client,
+        client(it),
         conversation_state(it).0,
         one_line(&it.title, ERROR),
     )

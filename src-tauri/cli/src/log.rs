@@ -113,7 +113,7 @@ fn conversations(conversations: &[ConversationView]) -> Table {
         table.row([
             plain(&it.id),
             plain(&it.collection),
-            plain(&it.client),
+            plain(&client(it)),
             plain(&it.alias),
             conversation_state(it),
             plain(&turns),
@@ -123,6 +123,14 @@ fn conversations(conversations: &[ConversationView]) -> Table {
         ]);
     }
     table
+}
+
+/// Who asks, and by which gateway key.
+pub fn client(it: &ConversationView) -> String {
+    match &it.caller {
+        Some(key) => format!("{} (key {key})", it.client),
+        None => it.client.clone(),
+    }
 }
 
 /// Where a conversation stands, in a word or two.

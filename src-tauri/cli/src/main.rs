@@ -12,6 +12,7 @@ mod conversation;
 mod endpoint;
 mod failure;
 mod fields;
+mod key;
 mod limits;
 mod log;
 mod model;
@@ -110,6 +111,9 @@ async fn command(cli: &Cli, out: Out) -> Result<(), Failure> {
         Command::Collection(command) => {
             with_gateway(common, async |at| collection::collection(&at.remote, common, command, out).await)
                 .await
+        }
+        Command::Key(command) => {
+            with_gateway(common, async |at| key::key(&at.remote, common, command, out).await).await
         }
         Command::Limits { command } => {
             with_gateway(common, async |at| limits::limits(&at.remote, command.as_ref(), out).await).await

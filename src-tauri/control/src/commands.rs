@@ -63,6 +63,13 @@ commands! {
     /// What calls took, the dearest first.
     spend(SpendQuery) -> Spend;
 
+    /// Makes a gateway key; its text is told here and never again.
+    create_key(CreateKey) -> NewKey;
+    /// Every gateway key there ever was, in the order they were made.
+    keys(Nothing) -> Vec<GatewayKeyView>;
+    /// From now on the key opens nothing; it stays in the list.
+    revoke_key(Name) -> GatewayKeyView;
+
     save_collection(SaveCollection) -> CollectionView;
     delete_collection(Name) -> Nothing;
     save_settings(Settings) -> Settings;

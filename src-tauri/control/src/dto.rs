@@ -1,6 +1,7 @@
 //! What the control API takes and gives. TypeScript is generated from these (`ui/src/host/gen.ts`).
 
 mod collections;
+mod keys;
 mod lifecycle;
 mod limits;
 mod onboarding;
@@ -15,7 +16,7 @@ use ts_rs::TS;
 
 pub use catalog::EndpointKind;
 
-pub use self::{collections::*, lifecycle::*, limits::*, onboarding::*};
+pub use self::{collections::*, keys::*, lifecycle::*, limits::*, onboarding::*};
 pub use crate::{
     api::Api,
     sheet::{FactSource, FactTold, FactView, ModelSheet},

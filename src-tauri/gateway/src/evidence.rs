@@ -146,7 +146,8 @@ impl Gateway {
             Some(error) if error.class == Class::Capacity && is_limit(error) => {
                 let stated =
                     error.retry_after.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
-                self.cools(it, reach(error), stated);
+                let is_of_all = error.is_of_the_whole_key(&it.model.served);
+                self.cools(it, if is_of_all { Reach::Connection } else { Reach::Model }, stated);
             }
             _ => {}
         }
@@ -165,13 +166,6 @@ pub(crate) fn is_rate_limit(error: &UpstreamError) -> bool {
         ["limit", "quota", "too many", "credit", "balance"].iter().any(|word| said.contains(word))
     };
     error.status.map_or_else(said, |status| status == 429)
-}
-
-/// How far the provider's words say a limit reaches.
-fn reach(error: &UpstreamError) -> Reach {
-    let said = error.message.to_lowercase();
-    let whole = ["account", "organization", "organisation", "api key", "your key", "credits", "workspace"];
-    if whole.iter().any(|word| said.contains(word)) { Reach::Connection } else { Reach::Model }
 }
 
 #[cfg(test)]

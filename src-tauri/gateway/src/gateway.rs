@@ -17,6 +17,7 @@ use vault::Vault;
 
 use crate::{
     alerts,
+    callers::Callers,
     clock::Clock,
     data_dir::{LockError, Owner, OwnerLock},
     evidence::Known,
@@ -85,6 +86,7 @@ struct Inner {
     learned: Learned,
     failing: Failing,
     limits: Limits,
+    callers: Callers,
     told: Told,
     onboarding: Onboarding,
     /// Opened beside the listener: a slow keychain must not delay the first request that needs no key.
@@ -119,6 +121,7 @@ impl Gateway {
             learned,
             failing,
             limits,
+            callers,
             told,
             onboarding,
         ) = opened.unwrap_or_else(|panic| Err(folder_error(&data_dir, io::Error::other(panic))))?;
@@ -137,6 +140,7 @@ impl Gateway {
                 learned,
                 failing,
                 limits,
+                callers,
                 told,
                 onboarding,
                 store,
@@ -343,6 +347,10 @@ impl Gateway {
         &self.inner.limits
     }
 
+    pub(crate) fn callers(&self) -> &Callers {
+        &self.inner.callers
+    }
+
     pub(crate) fn told(&self) -> &Told {
         &self.inner.told
     }
@@ -393,8 +401,19 @@ impl Gateway {
 }
 
 /// What is in the data folder.
-type Folder =
-    (OwnerLock, Opened, SetupState, Known, Conversations, Learned, Failing, Limits, Told, Onboarding);
+type Folder = (
+    OwnerLock,
+    Opened,
+    SetupState,
+    Known,
+    Conversations,
+    Learned,
+    Failing,
+    Limits,
+    Callers,
+    Told,
+    Onboarding,
+);
 
 fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let lock = OwnerLock::take(dir).map_err(|error| match error {
@@ -407,13 +426,14 @@ fn open_folder(dir: &Path, clock: Clock) -> Result<Folder, OpenError> {
     let known = Known::load(&opened.store)?;
     let told = Told::load(&opened.store, &mut known.cooldowns(), now_ms)?;
     let setup = SetupState::load(opened.store.clone())?;
-    let limits = Limits::load(&opened.store, &setup.snapshot(), now_ms)?;
+    let callers = Callers::load(&opened.store)?;
+    let limits = Limits::load(&opened.store, &setup.snapshot(), !callers.all().is_empty(), now_ms)?;
     let idle_ms = i64::from(setup.snapshot().setup.settings.conversation_minutes) * 60_000;
     let conversations = Conversations::load(&opened.store, now_ms - idle_ms)?;
     let onboarding = Onboarding::load(&opened.store)?;
     let learned = Learned::load(&opened.store)?;
     let failing = Failing::load(&opened.store, now_ms)?;
-    Ok((lock, opened, setup, known, conversations, learned, failing, limits, told, onboarding))
+    Ok((lock, opened, setup, known, conversations, learned, failing, limits, callers, told, onboarding))
 }
 
 fn folder_error(dir: &Path, source: io::Error) -> OpenError {

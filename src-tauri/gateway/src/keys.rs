@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
 use crate::{
-    alerts,
+    alerts, callers,
     gateway::Gateway,
     unfit::{self, Unfit},
     view::{AlertKind, LiveEvent},
@@ -180,11 +180,12 @@ impl Gateway {
         self.vault().get()?.mask(text)
     }
 
-    /// Replaces every known key in a text from outside.
+    /// Replaces every known key in a text from outside, and whatever may be a gateway key.
     pub fn scrub(&self, text: &str) -> String {
-        match self.vault().get() {
+        let scrubbed = match self.vault().get() {
             Some(vault) => vault.scrub(text),
             None => text.to_owned(),
-        }
+        };
+        callers::masked(&scrubbed).unwrap_or(scrubbed)
     }
 }

@@ -7,6 +7,7 @@
 mod alerts;
 mod api;
 mod asking;
+mod callers;
 mod clock;
 mod data_dir;
 mod discover;
@@ -42,6 +43,7 @@ mod upkeep;
 mod upstream;
 pub mod view;
 
+pub use callers::{GatewayKeyError, NewGatewayKey};
 pub use clock::{Clock, rfc3339};
 pub use data_dir::{Owner, data_dir, write_private};
 pub use discover::{FoundKey, FoundRuntime};

@@ -1,16 +1,22 @@
-//! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections have spent,
-//! by their budgets.
+//! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections and gateway
+//! keys have spent, by their budgets.
 
 pub(crate) mod stated;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plan::{BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
+use plan::{Budget, BudgetOf, Budgets, DAY_MS, Pacing, Period, Place, Spending, Spent};
 use store::{DaySpend, SentRow, Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
 use self::stated::Stated;
-use crate::{clock::rfc3339, gateway::Gateway, setup::Snapshot, view::BudgetView};
+use crate::{
+    callers::{Caller, LOCAL},
+    clock::rfc3339,
+    gateway::Gateway,
+    setup::Snapshot,
+    view::BudgetView,
+};
 
 #[derive(Default)]
 pub(crate) struct Limits {
@@ -23,12 +29,19 @@ pub(crate) struct Limits {
 const MONTH_MS: i64 = 30 * DAY_MS;
 
 impl Limits {
-    /// From the ledger, where a rule or a budget wants to know. Blocks.
-    pub(crate) fn load(store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<Limits, StoreError> {
+    /// From the ledger, where a rule or a budget wants to know, or a gateway key may. Blocks.
+    pub(crate) fn load(
+        store: &Store,
+        snapshot: &Snapshot,
+        has_keys: bool,
+        now_ms: i64,
+    ) -> Result<Limits, StoreError> {
         let limits = Limits { stated: Stated::load(store)?, ..Limits::default() };
         limits.stated.count(store, &limits.pacing, now_ms)?;
         limits.load_pacing(store, snapshot, None, now_ms)?;
-        limits.reload_budgets(store, snapshot, now_ms)?;
+        if has_keys || snapshot.setup.collections.iter().any(|it| it.budget.is_some()) {
+            limits.load_budgets(store, snapshot, None, now_ms)?;
+        }
         Ok(limits)
     }
 
@@ -67,17 +80,29 @@ impl Limits {
         Ok(())
     }
 
-    fn reload_budgets(&self, store: &Store, snapshot: &Snapshot, now_ms: i64) -> Result<(), StoreError> {
-        if snapshot.setup.collections.iter().all(|it| it.budget.is_none()) {
-            return Ok(());
-        }
-        let spent = store.spend_by_day(Period::Month.begins(now_ms))?.into_iter().map(|day| {
-            let DaySpend { collection, at_ms, tokens, tokens_unknown, cost, cost_unknown, .. } = day;
+    /// What was spent in this month: of the collections that have a budget, or have one now and had none `before`; at
+    /// start, of every gateway key that has spent, whose next may have one.
+    fn load_budgets(
+        &self,
+        store: &Store,
+        snapshot: &Snapshot,
+        before: Option<&Snapshot>,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        let has =
+            |snapshot: &Snapshot, name: &str| snapshot.collection(name).is_some_and(|it| it.budget.is_some());
+        let is_new = |name: &str| has(snapshot, name) && !before.is_some_and(|before| has(before, name));
+        let is_start = before.is_none();
+        let of_day = |day: DaySpend| {
+            let DaySpend { caller, collection, at_ms, tokens, tokens_unknown, cost, cost_unknown } = day;
             let spending = Spending { tokens, tokens_unknown, dollars: cost, cost_unknown };
-            (BudgetOf::Collection(collection), at_ms, spending)
-        });
-        let budgets = Budgets::load(spent);
-        *self.budgets() = budgets;
+            let of_collection = is_new(&collection).then_some(BudgetOf::Collection(collection));
+            let of_caller = (is_start && caller != LOCAL).then_some(BudgetOf::Caller(caller));
+            of_collection.into_iter().chain(of_caller).map(move |of| (of, at_ms, spending))
+        };
+        let spent = store.spend_by_day(Period::Month.begins(now_ms))?.into_iter().flat_map(of_day);
+        let loaded = Budgets::load(spent);
+        self.budgets().put(loaded);
         Ok(())
     }
 }
@@ -96,24 +121,36 @@ fn looks_back_ms(limits: &catalog::Limits) -> i64 {
 }
 
 impl Gateway {
-    /// Refuses what a collection's budget has nothing left for, before anybody is asked.
+    /// Refuses what the budget of a collection or of the caller's key has nothing left for, before anybody is asked.
     pub(crate) fn within_budget(
         &self,
         snapshot: &Snapshot,
         collection: &plan::Collection,
+        caller: &Caller,
     ) -> Result<(), ApiError> {
-        let Some(budget) = &collection.budget else { return Ok(()) };
-        if snapshot.is_practice_collection(collection) {
+        let of_key = caller.key().and_then(|key| Some((key, key.budget.as_ref()?)));
+        if (collection.budget.is_none() && of_key.is_none()) || snapshot.is_practice_collection(collection) {
             return Ok(());
         }
+        let name = &collection.name;
+        if let Some(budget) = &collection.budget {
+            let way_out = "until then ask another collection, or give this one more under Collections";
+            self.has_left(&BudgetOf::Collection(name.clone()), budget, &format!("bench/{name}"), way_out)?;
+        }
+        if let Some((key, budget)) = of_key {
+            let way_out = "the gateway's owner can make a key with more under Settings";
+            let whose = format!("the gateway key \"{}\"", key.name);
+            self.has_left(&BudgetOf::Caller(key.name.clone()), budget, &whose, way_out)?;
+        }
+        Ok(())
+    }
+
+    fn has_left(&self, of: &BudgetOf, budget: &Budget, whose: &str, way_out: &str) -> Result<(), ApiError> {
         let now_ms = self.clock().now_ms();
-        let of = BudgetOf::Collection(collection.name.clone());
-        let Some(over) = self.limits().budgets().over(&of, budget, now_ms) else { return Ok(()) };
-        let (name, resets) = (&collection.name, rfc3339(over.resets_ms));
-        let message = format!(
-            "{over} for bench/{name}, and nobody was asked. It is whole again at {resets}; until then ask another \
-             collection, or give this one more under Collections"
-        );
+        let Some(over) = self.limits().budgets().over(of, budget, now_ms) else { return Ok(()) };
+        let resets = rfc3339(over.resets_ms);
+        let message =
+            format!("{over} for {whose}, and nobody was asked. It is whole again at {resets}; {way_out}");
         let mut error = ApiError::new(Kind::RateLimit, Origin::Gateway, "budget_reached", message);
         let wait = u64::try_from(over.resets_ms.saturating_sub(now_ms)).unwrap_or(0);
         error.retry_after = Some(std::time::Duration::from_millis(wait));
@@ -164,7 +201,7 @@ impl Gateway {
                 limits.load_pacing(store, &now, Some(&before), now_ms)?;
             }
             if new_budgets {
-                limits.reload_budgets(store, &now, now_ms)?;
+                limits.load_budgets(store, &now, Some(&before), now_ms)?;
             }
             Ok::<_, StoreError>(())
         });

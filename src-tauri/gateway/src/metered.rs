@@ -12,6 +12,7 @@ use wire::{Class, UpstreamError, Usage};
 
 use crate::{
     alerts,
+    callers::Caller,
     facts::Holds,
     gateway::Gateway,
     panel::{class_word, round},
@@ -41,10 +42,18 @@ pub(crate) struct Call<'a> {
     pub it: &'a Registered,
     pub purpose: Purpose,
     pub collection: &'a str,
+    /// On whose behalf.
+    pub caller: &'a Caller,
     /// What goes out, and the estimate of its input.
     pub body: &'a Bytes,
     pub estimate: u64,
     pub holds: Holds,
+}
+
+/// A call that has its place by its endpoint's rules, and is not sent yet.
+pub(crate) struct Booked {
+    metered: Metered,
+    wait: Duration,
 }
 
 /// A call that may be sent. Dropped before its end it was cancelled, and is written down so.
@@ -53,6 +62,7 @@ pub(crate) struct Metered {
     snapshot: Arc<Snapshot>,
     alias: String,
     collection: String,
+    caller: Caller,
     purpose: Purpose,
     holds: Holds,
     reserved: Option<Reserved>,
@@ -97,6 +107,11 @@ impl Gateway {
     /// Errors: the rule in the way, as an error that passes the work on. It is nobody's rate limit: it must not be noted
     /// as one.
     pub(crate) async fn admit(&self, call: Call<'_>) -> Result<Metered, UpstreamError> {
+        Ok(self.book(call)?.due().await)
+    }
+
+    /// The same without waiting: calls have their places in the order in which they are booked.
+    pub(crate) fn book(&self, call: Call<'_>) -> Result<Booked, UpstreamError> {
         let under_way = call.snapshot.under_way.begin(&call.it.model);
         self.is_still(call.it)?;
         let mut metered = Metered {
@@ -104,6 +119,7 @@ impl Gateway {
             snapshot: call.snapshot.clone(),
             alias: call.it.model.alias.clone(),
             collection: call.collection.to_owned(),
+            caller: call.caller.clone(),
             purpose: call.purpose,
             holds: call.holds,
             reserved: None,
@@ -119,6 +135,7 @@ impl Gateway {
             first_token_s: None,
             place: None,
         };
+        let mut wait = Duration::ZERO;
         let now_ms = self.clock().now_ms();
         let stated = match call.purpose {
             Purpose::Count => Limits::default(),
@@ -140,8 +157,7 @@ impl Gateway {
                 Pace::Go(reserved) => metered.reserved = Some(reserved),
                 Pace::Wait { ms, reserved } => {
                     metered.reserved = Some(reserved);
-                    tokio::time::sleep(Duration::from_millis(ms.unsigned_abs())).await;
-                    metered.begun = Instant::now();
+                    wait = Duration::from_millis(ms.unsigned_abs());
                 }
                 Pace::No(paced) => {
                     metered.is_over = true;
@@ -149,12 +165,7 @@ impl Gateway {
                 }
             }
         }
-        metered.at_ms = self.clock().now_ms();
-        metered.is_sent = true;
-        if call.purpose != Purpose::Route {
-            metered.place = Some(self.store().call_begun(&metered.cut_off()));
-        }
-        Ok(metered)
+        Ok(Booked { metered, wait })
     }
 
     /// Errors: the alias was given to another model since its work was planned.
@@ -225,6 +236,23 @@ impl Call<'_> {
         let counts = limits.tpm.is_some() || limits.tpd.is_some();
         let said = endpoint.filter(|_| counts).and_then(|it| wire::budget(it.api, self.body));
         Tokens { input: self.estimate, output: said.or(model.facts.max_output).unwrap_or(USUAL_OUTPUT) }
+    }
+}
+
+impl Booked {
+    /// It is sent now, or when its place comes, 2 s later at most.
+    pub(crate) async fn due(self) -> Metered {
+        let Booked { mut metered, wait } = self;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+            metered.begun = Instant::now();
+        }
+        metered.at_ms = metered.gateway.clock().now_ms();
+        metered.is_sent = true;
+        if metered.purpose != Purpose::Route {
+            metered.place = Some(metered.gateway.store().call_begun(&metered.cut_off()));
+        }
+        metered
     }
 }
 
@@ -344,11 +372,14 @@ impl Metered {
 
     /// Counts against the budgets there are now.
     fn spend(&self, tokens: Option<u64>, dollars: Option<f64>) {
-        let is_practice = self.snapshot.is_practice(&self.alias);
+        if self.snapshot.is_practice(&self.alias) {
+            return;
+        }
         let now = self.gateway.snapshot();
         let has_budget = now.collection(&self.collection).is_some_and(|it| it.budget.is_some());
-        if has_budget && !is_practice {
-            let of = BudgetOf::Collection(self.collection.clone());
+        let of_collection = has_budget.then(|| BudgetOf::Collection(self.collection.clone()));
+        // Whether its key has a budget or not: the next of its name may.
+        for of in of_collection.into_iter().chain(self.caller.budget_of()) {
             self.gateway.limits().budgets().spend(&of, Spending::of_call(tokens, dollars), self.at_ms);
         }
     }
@@ -382,7 +413,7 @@ impl Metered {
                 Purpose::Count => Some(0.0),
                 _ => price.and_then(|price| price.cost(usage)),
             },
-            caller: "local".to_owned(),
+            caller: self.caller.name().to_owned(),
             collection: self.collection.clone(),
             practice: it.is_some_and(|it| it.practice),
             ..LedgerRow::default()

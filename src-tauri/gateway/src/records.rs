@@ -13,6 +13,7 @@ use store::{
 };
 
 use crate::{
+    callers,
     clock::rfc3339,
     gateway::Gateway,
     live::Recent,
@@ -250,6 +251,7 @@ impl Gateway {
             collection: row.collection,
             at: rfc3339(row.at_ms),
             client: row.client,
+            caller: callers::shown(&row.caller),
             system: row.system,
             prompt: row.prompt,
             turns: row.turns,

@@ -25,6 +25,7 @@ use wire::{ApiError, Kind, Origin};
 
 use crate::{
     alerts, api,
+    callers::Caller,
     gateway::Gateway,
     guard,
     linger::{Lent, linger},
@@ -114,6 +115,7 @@ impl Serving {
             gateway.panel_tasks().wait().await;
         };
         let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
+        gateway.tell_last_uses();
         let store = gateway.store().clone();
         let _ = tokio::task::spawn_blocking(move || store.close()).await;
     }
@@ -272,32 +274,34 @@ async fn answer(site: &Site, request: Request<Incoming>, open: Open) -> Response
     let id = guard::request_id(request.headers(), || {
         format!("req_{:08x}{:08x}", site.gateway.random(), site.gateway.random())
     });
-    let mut response = match site.open.clone().try_acquire_owned() {
+    let (mut response, caller) = match site.open.clone().try_acquire_owned() {
         Ok(permit) => {
             let answered = AssertUnwindSafe(api::answer(&site.gateway, site.extra.as_ref(), request, &id));
-            let response = answered.catch_unwind().await.unwrap_or_else(|_| {
+            let (response, caller) = answered.catch_unwind().await.unwrap_or_else(|_| {
                 let message = format!("the gateway failed on this request; its id is {id}");
                 let error = ApiError::new(Kind::Internal, Origin::Gateway, "internal", message);
                 tracing::error!(id, path = site.gateway.scrub(&path), "a request panicked");
-                api::error_response(dialect, &error, &id, None)
+                (api::error_response(dialect, &error, &id, None), None)
             });
             // The request is open until its body has gone out.
-            response.map(|body| Body::new(api::Held::new(body, (permit, open))))
+            (response.map(|body| Body::new(api::Held::new(body, (permit, open)))), caller)
         }
         Err(_) => {
             let message = format!("{OPEN_REQUESTS} requests are open already; come back in a second");
             let mut error = ApiError::new(Kind::Unavailable, Origin::Gateway, "too_many_requests", message);
             error.retry_after = Some(Duration::from_secs(1));
-            api::error_response(dialect, &error, &id, None)
+            (api::error_response(dialect, &error, &id, None), None)
         }
     };
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("x-request-id", id);
     }
+    let caller = caller.as_ref().map_or("-", Caller::name);
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     tracing::info!(
         target: "access",
-        %method, path = site.gateway.scrub(&path), status = response.status().as_u16(), ms = begun.elapsed().as_millis() as u64, "request"
+        %method, path = site.gateway.scrub(&path), status = response.status().as_u16(), ms = begun.elapsed().as_millis() as u64,
+        caller, "request"
     );
     response
 }

@@ -1,5 +1,6 @@
 //! What a panel looks like from outside: on the bus, in the window, in `bench … --json`.
 
+mod keys;
 mod limits;
 mod onboarding;
 mod records;
@@ -9,6 +10,7 @@ mod turns;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use keys::{GatewayKeyView, KeySpending, KeyStanding};
 pub use limits::{
     BudgetView, ConnectionLimits, CoolingView, LimitsView, QuotaView, RuleView, Spend, SpendBy, SpendRow,
     StatedView,
@@ -31,6 +33,10 @@ pub struct PanelView {
     pub at: String,
     /// Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`.
     pub client: String,
+    /// The gateway key that it was asked with; absent where it was asked without one, on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub caller: Option<String>,
     pub system: String,
     /// The last user turn; images as placeholders.
     pub prompt: String,

@@ -106,6 +106,11 @@ impl Budgets {
         budgets
     }
 
+    /// What was spent before, each in place of what was counted of the same.
+    pub fn put(&mut self, loaded: Budgets) {
+        self.spent.extend(loaded.spent);
+    }
+
     /// A call that began at that time has ended.
     pub fn spend(&mut self, of: &BudgetOf, spending: Spending, at_ms: i64) {
         let whose = match self.spent.get_mut(of) {

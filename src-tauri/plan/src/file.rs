@@ -49,6 +49,7 @@ pub struct NamedSettings {
     pub keep_route_text: Option<bool>,
     pub list_models: Option<bool>,
     pub catalog_refresh: Option<bool>,
+    pub require_keys: Option<bool>,
 }
 
 /// Reads a set-up file. Every section but `version` may be absent.
@@ -87,6 +88,7 @@ impl NamedSettings {
             keep_route_text: self.keep_route_text.unwrap_or(current.keep_route_text),
             list_models: self.list_models.unwrap_or(current.list_models),
             catalog_refresh: self.catalog_refresh.unwrap_or(current.catalog_refresh),
+            require_keys: self.require_keys.unwrap_or(current.require_keys),
         }
     }
 }

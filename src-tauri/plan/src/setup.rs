@@ -57,6 +57,8 @@ pub struct Settings {
     pub list_models: bool,
     /// Once a day two public lists of models are fetched, for their windows, abilities and prices.
     pub catalog_refresh: bool,
+    /// Whoever asks must have a gateway key; this machine's window and command line need none.
+    pub require_keys: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
@@ -144,6 +146,7 @@ impl Default for Settings {
             keep_route_text: false,
             list_models: false,
             catalog_refresh: true,
+            require_keys: false,
         }
     }
 }

@@ -358,7 +358,8 @@ fn what_route_mode_is_told_goes_out_and_comes_back() {
     let mut file = example();
     file["settings"] = json!({
         "rotate": 0.5, "conversation_minutes": 90, "show_reasoning_early": true, "route_on_hangup": "finish",
-        "keep_route_text": true, "list_models": true, "catalog_refresh": false
+        "keep_route_text": true, "list_models": true, "catalog_refresh": false,
+        "require_keys": true
     });
     file["collections"][0]["reply"] = json!("route");
     file["collections"][0]["shadow"] = json!(2);
@@ -373,6 +374,7 @@ fn what_route_mode_is_told_goes_out_and_comes_back() {
         keep_route_text: true,
         list_models: true,
         catalog_refresh: false,
+        require_keys: true,
         ..Settings::default()
     };
     assert_eq!(setup.settings, wanted);

@@ -218,11 +218,16 @@ fn take_in(connection: &mut Connection, noted: &[Noted<TurnRow, LedgerRow>]) -> 
     // Of calls that are alike, as many as the ledger has have ended.
     let mut ended: HashMap<_, u64> = HashMap::new();
     for row in calls {
-        let known =
-            match ended.entry((row.at_ms, &row.connection, &row.served, &row.purpose, &row.collection)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(ledger::alike(&transaction, row)?),
-            };
+        let known = match ended.entry((
+            row.at_ms,
+            &row.connection,
+            &row.served,
+            &row.purpose,
+            (&row.collection, &row.caller),
+        )) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(ledger::alike(&transaction, row)?),
+        };
         match known.checked_sub(1) {
             Some(others) => *known = others,
             None => ledger::insert(&transaction, row)?,
@@ -331,6 +336,29 @@ mod tests {
             Begun::open(folder.path(), &mut connection, false, 0).unwrap();
             assert_eq!(kept(&connection), wanted);
         }
+    }
+
+    /// Two callers ask the same at the same instant, and the first of them is answered.
+    #[test]
+    fn a_call_that_was_cut_off_is_its_own_callers() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = database();
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let row = |caller: &str, status: &str| LedgerRow {
+            at_ms: 7,
+            purpose: "panel".to_owned(),
+            status: status.to_owned(),
+            caller: caller.to_owned(),
+            ..LedgerRow::default()
+        };
+        let _places = ["desk", "lab"].map(|caller| begun.call(&row(caller, "cancelled")));
+        ledger::insert(&connection, &row("lab", "ok")).unwrap();
+        Begun::open(folder.path(), &mut connection, false).unwrap();
+        let mut statement = connection.prepare("SELECT caller, status FROM ledger ORDER BY caller").unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let kept: Vec<(String, String)> = rows.map(Result::unwrap).collect();
+        let wanted = [("desk", "cancelled"), ("lab", "ok")];
+        assert_eq!(kept, wanted.map(|(caller, status)| (caller.to_owned(), status.to_owned())));
     }
 
     #[test]

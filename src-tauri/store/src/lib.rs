@@ -1,5 +1,5 @@
 //! What is written down: panels, calls, verdicts, conversations, responses, what was spent, what was learned of models,
-//! the set-up and who changed it.
+//! gateway keys, the set-up and who changed it.
 //!
 //! The interface names what the product needs (a panel started, a call ended, a verdict was given) and never
 //! how it is kept, so that another backend can stand behind the same verbs. Here it is one SQLite file with
@@ -44,6 +44,7 @@ pub use crate::{
         calls::{CallRow, StoredCall},
         conversations::{ConversationRow, OpenConversation, StoredConversation, Totals},
         facts::{FactsRow, RefreshedRow},
+        gateway_keys::GatewayKeyRow,
         ledger::{LedgerRow, StoredSpent},
         limits::{CooldownRow, LearnedRow, PaidNowRow, QuotaRow},
         names::NameRow,

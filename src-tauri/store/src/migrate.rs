@@ -34,6 +34,7 @@ pub(crate) const TABLES: Steps = &[
     tables::probes::STEPS,
     tables::facts::STEPS,
     tables::limits::STEPS,
+    tables::gateway_keys::STEPS,
 ];
 
 /// The schema version this build writes. A file of a higher one is refused.

@@ -1,6 +1,7 @@
 //! The verbs.
 
 mod facts;
+mod gateway_keys;
 mod ledger;
 mod limits;
 mod names;
@@ -287,25 +288,27 @@ impl Store {
         self.write(Waits::Yes, bytes, move |connection| responses::insert(connection, &row))
     }
 
-    /// What the caller of a response got, as JSON; `None` when it is not kept, or older than `since_ms`.
-    pub fn response(&self, id: &str, since_ms: i64) -> Result<Option<String>, StoreError> {
-        self.read(|connection| responses::body(connection, id, since_ms))
+    /// What the caller of a response got, as JSON; `None` when it is not kept, another caller's, or older than
+    /// `since_ms`.
+    pub fn response(&self, id: &str, caller: &str, since_ms: i64) -> Result<Option<String>, StoreError> {
+        self.read(|connection| responses::body(connection, (id, caller), since_ms))
     }
 
-    /// A response and all that it goes on from, however old those are, if they hold at most so much text.
+    /// A response of a caller's and all that it goes on from, however old those are, if they hold at most so much text.
     pub fn response_chain(
         &self,
         id: &str,
+        caller: &str,
         since_ms: i64,
         most_bytes: usize,
     ) -> Result<ResponseChain, StoreError> {
-        self.read(|connection| responses::chain(connection, id, since_ms, most_bytes))
+        self.read(|connection| responses::chain(connection, (id, caller), since_ms, most_bytes))
     }
 
-    /// Deletes a response not older than `since_ms`; `false` when there was none. Its text stays, hidden, for as
+    /// Deletes a response of a caller's not older than `since_ms`; `false` when there was none. Its text stays, hidden, for as
     /// long as a later one goes on from it. While recording is stopped it is refused and not made later.
-    pub fn delete_response(&self, id: String, since_ms: i64) -> Ack<bool> {
-        self.write(Waits::No, 0, move |connection| responses::delete(connection, &id, since_ms))
+    pub fn delete_response(&self, id: String, caller: String, since_ms: i64) -> Ack<bool> {
+        self.write(Waits::No, 0, move |connection| responses::delete(connection, (&id, &caller), since_ms))
     }
 
     /// Removes responses made before an instant (Unix milliseconds) that nothing younger goes on from, in slices,

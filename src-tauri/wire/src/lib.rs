@@ -34,6 +34,7 @@ mod openai;
 mod prepare;
 mod quota;
 mod raw;
+mod reach;
 mod reading;
 pub mod redact;
 mod refusal;

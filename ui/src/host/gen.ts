@@ -57,6 +57,12 @@ export interface Commands {
   clear_cooldown: { args: Name; result: Nothing };
   /** What calls took, the dearest first. */
   spend: { args: SpendQuery; result: Spend };
+  /** Makes a gateway key; its text is told here and never again. */
+  create_key: { args: CreateKey; result: NewKey };
+  /** Every gateway key there ever was, in the order they were made. */
+  keys: { args: Nothing; result: Array<GatewayKeyView> };
+  /** From now on the key opens nothing; it stays in the list. */
+  revoke_key: { args: Name; result: GatewayKeyView };
   save_collection: { args: SaveCollection; result: CollectionView };
   delete_collection: { args: Name; result: Nothing };
   save_settings: { args: Settings; result: Settings };
@@ -267,6 +273,8 @@ export type ConversationView = {
   last_at: string;
   /** Who asks: a client's short name (`claude-cli`, `codex_exec`). */
   client: string;
+  /** The gateway key that it asks with; absent where it asks without one, on this machine. */
+  caller?: string;
   /** The beginning of the first user message. */
   title: string;
   /** Whose it is now; empty until somebody has answered. */
@@ -311,6 +319,19 @@ export type CoolingView = {
   /** RFC 3339, UTC. */
   until: string;
   why: string;
+};
+
+/** A gateway key to be made: what a program of another's signs in with. */
+export type CreateKey = {
+  /** Whose calls they will be in every record: as an endpoint's name, and not `local`. */
+  name: string;
+  /** Without `bench/`; absent is every collection, and every model under its own name. */
+  collections?: Array<string>;
+  /** 1 to 10,000 questions; absent is no limit. */
+  requests_a_minute?: number;
+  budget?: Budget;
+  /** `+30d`, `+12h`, a day such as `2027-01-31` (its beginning, UTC), or RFC 3339; absent is never. */
+  expires?: string;
 };
 
 export type EndpointKind = "provider" | "aggregator" | "hub" | "local" | "practice";
@@ -413,6 +434,27 @@ export type FoundRuntime = {
   models: Array<string>;
 };
 
+/** A gateway key: what a program signs in with. */
+export type GatewayKeyView = {
+  /** Whose calls they are in every record. A name may be given again once its key is revoked or expired. */
+  name: string;
+  /** The end of its text. */
+  last4: string;
+  standing: KeyStanding;
+  /** RFC 3339, UTC, as are the others. */
+  created: string;
+  /** Without `bench/`; absent is every collection, and every model under its own name. */
+  collections?: Array<string>;
+  /** Questions; absent is no limit. */
+  requests_a_minute?: number;
+  budget?: Budget;
+  /** What is spent of its budget, by every key that has had the name. */
+  spent?: KeySpending;
+  expires?: string;
+  revoked?: string;
+  last_used?: string;
+};
+
 /** Absent note or lists keep what was there. */
 export type GiveVerdict = {
   call: string;
@@ -428,6 +470,22 @@ export type Imported = {
 };
 
 export type KeySource = "environment" | "keychain" | "vault_file" | "none";
+
+/** What is spent in the day or month of a key's budget. */
+export type KeySpending = {
+  /** Of the calls whose count is known, and how many are not. */
+  tokens: number;
+  tokens_unknown: number;
+  /** US dollars. */
+  dollars: number;
+  cost_unknown: number;
+  /** Nothing is left: its questions are refused until then. */
+  is_spent: boolean;
+  /** RFC 3339, UTC. */
+  resets_at: string;
+};
+
+export type KeyStanding = "good" | "expired" | "revoked";
 
 export type KeyStoreKind = "keychain" | "vault_file" | "vault_locked" | "none";
 
@@ -570,6 +628,13 @@ export type Name = {
   name: string;
 };
 
+/** A key that was made. Its text is told here and never again. */
+export type NewKey = {
+  key: GatewayKeyView;
+  /** `bwk_` and 43 characters. */
+  text: string;
+};
+
 /** No arguments. */
 export type Nothing = Record<string, never>;
 
@@ -691,6 +756,8 @@ export type PanelView = {
   at: string;
   /** Who asked: a client's short name (`opencode`, `OpenAI/Python`), `window`, `bench ask`. */
   client: string;
+  /** The gateway key that it was asked with; absent where it was asked without one, on this machine. */
+  caller?: string;
   system: string;
   /** The last user turn; images as placeholders. */
   prompt: string;
@@ -1034,6 +1101,8 @@ export type Settings = {
   list_models: boolean;
   /** Once a day two public lists of models are fetched, for their windows, abilities and prices. */
   catalog_refresh: boolean;
+  /** Whoever asks must have a gateway key; this machine's window and command line need none. */
+  require_keys: boolean;
 };
 
 export type SetupText = {

@@ -274,8 +274,9 @@ export class App {
   private announce(event: LiveEvent, before: Live): void {
     if (event.type === 'turn_changed') {
       const { conversation, turn } = event;
+      const who = s.gatewayKeys.who(conversation.client, conversation.caller);
       if (!before.routed.conversations.some((it) => it.id === conversation.id))
-        this.say(s.route.began(conversation.client, conversation.collection));
+        this.say(s.route.began(who, conversation.collection));
       if (turn.status === 'error') this.say(s.route.turnFailed(conversation.collection, turn.error));
     }
     if (event.type === 'panel_started') this.say(s.say.started(event.panel.collection));

@@ -2,6 +2,7 @@
 
 import { endpoints } from './en/endpoints';
 import { alert } from './en/alerts';
+import { gatewayKeys } from './en/gatewayKeys';
 import { limits } from './en/limits';
 import { many } from './en/many';
 import { sheet } from './en/models';
@@ -75,6 +76,7 @@ export const s = {
   urls: {
     title: 'Base URLs',
     text: 'Give a program the one of the API it speaks, a model from below, and any key.',
+    textKeyed: 'Give a program the one of the API it speaks, a model from below, and a key from Settings.',
     of: { openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama', gemini: 'Gemini' },
     label: (api: string) => `base URL for ${api} programs`,
   },
@@ -368,6 +370,7 @@ export const s = {
 
   alert,
   endpoints,
+  gatewayKeys,
   limits,
   models: roster,
   onboarding,

@@ -27,13 +27,14 @@ export function dollars(value: number): string {
   return value < 0.1 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
 }
 
-/** When something happened, short: the time today, else the day and time. */
+/** When something happens, short: the time today, else the day and time, and the year where it is another. */
 export function when(at: string, today = new Date()): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '';
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   if (date.toDateString() === today.toDateString()) return time;
-  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${time}`;
+  const year = date.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' as const };
+  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short', ...year })}, ${time}`;
 }
 
 /** Words as a sentence begins. */

@@ -1,7 +1,8 @@
 // What the gateway will refuse, said before it is asked (panel.md §1, providers.md §1).
 
 export const COLLECTION_NAME = /^[a-z0-9][a-z0-9-]{1,31}$/;
-export const ENDPOINT_NAME = /^[a-z0-9][a-z0-9-]{1,31}$/;
+/** An endpoint's, and a gateway key's. */
+export const ENDPOINT_NAME = /^[a-z0-9][a-z0-9-]{0,30}[a-z0-9]$/;
 export const MAX_DESCRIPTION = 300;
 export const MAX_TAGS = 8;
 export const MAX_TAG = 24;

@@ -332,7 +332,7 @@ fn share(text: &str) -> Result<f64, String> {
     number(text).filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a number from 0 to 1".to_owned())
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
     number(text).filter(|dollars| *dollars > 0.0).ok_or_else(|| "a number of dollars, more than 0".to_owned())
 }
 

@@ -141,6 +141,23 @@ const CASES: &[(&str, &str)] = &[
     ("spend --by colour", "! InvalidValue"),
     ("collection save core --budget-tokens 5", "! MissingRequiredArgument"),
     ("collection save core --no-budget --per day", "! ArgumentConflict"),
+    (
+        "key create desk",
+        "Create(CreateKey { name: \"desk\", collections: [], rpm: None, budget_tokens: None, budget_dollars: None, \
+         per: None, expires: None })",
+    ),
+    (
+        "key create desk --collection core -c bench/lab --rpm 60 --budget-tokens 5 --budget-dollars 0.5 --per day \
+         --expires +30d",
+        "Create(CreateKey { name: \"desk\", collections: [\"core\", \"lab\"], rpm: Some(60), budget_tokens: Some(5), \
+         budget_dollars: Some(0.5), per: Some(\"day\"), expires: Some(\"+30d\") })",
+    ),
+    ("key create", "! MissingRequiredArgument"),
+    ("key create desk --budget-tokens 5", "! MissingRequiredArgument"),
+    ("key create desk --text bwk_x", "! UnknownArgument"),
+    ("key list", "List"),
+    ("key revoke desk", "Revoke { name: \"desk\" }"),
+    ("key revoke", "! MissingRequiredArgument"),
     ("collection show bench/core", "Show { name: \"core\" }"),
     (
         "collection save bench/core -m a --member b --tag code",
@@ -201,6 +218,7 @@ fn in_short(command: &Command) -> String {
         Command::Settings(command) => format!("{command:?}"),
         Command::Endpoint(command) => format!("{command:?}"),
         Command::Model(command) => format!("{command:?}"),
+        Command::Key(command) => format!("{command:?}"),
         Command::Collection(command) => format!("{command:?}"),
         Command::Status | Command::Owed | Command::Completions { .. } => format!("{command:?}"),
     }

@@ -32,6 +32,7 @@ pub fn panel(seats: Vec<SeatView>) -> PanelView {
         collection: "core".to_owned(),
         at: "2026-11-29T15:45:01.000Z".to_owned(),
         client: "bench ask".to_owned(),
+        caller: None,
         system: String::new(),
         prompt: "look".to_owned(),
         turns: 1,

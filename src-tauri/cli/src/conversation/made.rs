@@ -31,6 +31,7 @@ pub fn conversation() -> ConversationView {
         at: "2026-11-29T15:45:01.000Z".to_owned(),
         last_at: "2026-11-29T15:46:01.000Z".to_owned(),
         client: "claude-cli".to_owned(),
+        caller: None,
         title: "Make the loop\nhonour Retry-After".to_owned(),
         alias: "beta".to_owned(),
         running: false,

@@ -4,6 +4,7 @@ mod collections;
 mod conversations;
 mod endpoints;
 mod first_run;
+mod keys;
 mod lifecycle;
 mod limits;
 mod models;

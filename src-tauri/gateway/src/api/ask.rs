@@ -12,6 +12,7 @@ use super::{
     turn,
 };
 use crate::{
+    callers::Caller,
     panel::{collections_in_words, unknown_collection},
     setup::Snapshot,
 };
@@ -56,7 +57,8 @@ pub(crate) async fn ask(
         request = format.decode(&body, route)?;
     }
     let snapshot = call.gateway.snapshot();
-    let (asked, mode) = asked_for(&snapshot, &request)?;
+    let (asked, mode) = asked_for(call, &snapshot, &request)?;
+    call.caller.asks(call.gateway.clock().now_ms())?;
     let head = ReplyHead::of(&request, id, created);
     let client = name::client(&headers, |name| call.gateway.scrub(name));
     let question = Question { request, head, keeping, body, client, begun };
@@ -75,31 +77,41 @@ pub(crate) struct AskedFor {
     pub by_name: bool,
 }
 
-/// What a request names (wire.md §2), and the mode that it is to be answered in.
-pub(crate) fn asked_for(snapshot: &Snapshot, request: &Request) -> Result<(AskedFor, ReplyMode), ApiError> {
+/// What a request names (wire.md §2), and the mode that it is to be answered in. Its caller may use it.
+pub(crate) fn asked_for(
+    call: &Call<'_>,
+    snapshot: &Snapshot,
+    request: &Request,
+) -> Result<(AskedFor, ReplyMode), ApiError> {
+    let caller = &call.caller;
     if request.model.trim().is_empty() {
-        let message = format!("model: none is named. {}", collections_in_words(snapshot));
+        let message = format!("model: none is named. {}", collections_in_words(snapshot, caller));
         return Err(ApiError::invalid("model_missing", message));
     }
     let asked = name::parse(&request.model);
     let wanted = request.bench.reply.or(asked.mode);
     if let Some(collection) = snapshot.collection(asked.collection) {
+        caller.allow(&collection.name)?;
+        caller.allow_nominees(snapshot, &request.with)?;
         let mode = wanted.unwrap_or(collection.reply);
         return Ok((AskedFor { collection: collection.clone(), by_name: false }, mode));
     }
     // A model under its own name is a panel of one, which is routed.
     let alias = name::model(&request.model).filter(|alias| snapshot.model(alias).is_some());
-    let Some(alias) = alias else { return Err(unknown_name(snapshot, &request.model)) };
+    let Some(alias) = alias else { return Err(unknown_name(snapshot, caller, &request.model)) };
     let name = format!("model/{alias}");
+    caller.allow(&name)?;
     let collection = Collection { name, ..Collection::new("", [alias]) };
     Ok((AskedFor { collection, by_name: true }, ReplyMode::Route))
 }
 
 /// 404 for what names neither a collection nor a model; a model that was called so is named.
-pub(super) fn unknown_name(snapshot: &Snapshot, named: &str) -> ApiError {
+pub(super) fn unknown_name(snapshot: &Snapshot, caller: &Caller, named: &str) -> ApiError {
     let asked = name::parse(named).collection;
-    let now = name::model(named).and_then(|alias| Some((alias, snapshot.names.now(alias)?)));
-    let Some((alias, now)) = now else { return unknown_collection(snapshot, asked) };
+    let now = name::model(named)
+        .filter(|_| caller.scope().is_none())
+        .and_then(|alias| Some((alias, snapshot.names.now(alias)?)));
+    let Some((alias, now)) = now else { return unknown_collection(snapshot, caller, asked) };
     let message = format!("the model \"{alias}\" is called \"{now}\" now: ask for bench/model/{now}");
     ApiError::new(Kind::NotFound, Origin::Client, "model_renamed", message)
 }

@@ -38,7 +38,8 @@ pub(crate) async fn tokens(
     let body = &Json::read(body)?;
     let request = format.decode(&counting.question(body)?, route)?;
     let snapshot = call.gateway.snapshot();
-    let (asked, mode) = asked_for(&snapshot, &request)?;
+    let (asked, mode) = asked_for(call, &snapshot, &request)?;
+    call.caller.asks(call.gateway.clock().now_ms())?;
     let member = match mode {
         ReplyMode::Route => routed(call, &snapshot, &asked, &request, headers),
         _ => only_member(call, &snapshot, &asked.collection, &request),
@@ -102,6 +103,7 @@ impl Call<'_> {
             it,
             purpose: Purpose::Count,
             collection: asking.collection,
+            caller: &self.caller,
             body: &body,
             estimate: 0,
             holds: Holds::of(asking.request),
@@ -156,7 +158,7 @@ fn routed<'a>(
     request: &Request,
     headers: &HeaderMap,
 ) -> Option<&'a Registered> {
-    let kept = call.gateway.kept_model(&asked.collection, request, headers);
+    let kept = call.gateway.kept_model(&asked.collection, &call.caller, request, headers);
     let alias = match &asked.collection.members[..] {
         [alias] => alias.clone(),
         _ => kept?,

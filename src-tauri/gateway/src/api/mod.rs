@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Form, Kind, Origin};
 
 pub(crate) use body::Held;
+pub(crate) use name::{decoded, query as query_value};
 pub(crate) use panel::LAST_WORDS;
 pub(crate) use reply::error_response;
 pub(crate) use responses::{Keeping, since as responses_since};
@@ -28,7 +29,7 @@ pub(crate) use silence::Silences;
 
 pub(crate) use self::route::dialect;
 use self::route::{Route, route};
-use crate::{gateway::Gateway, guard, practice};
+use crate::{callers::Caller, gateway::Gateway, guard, practice};
 
 /// A request on its way through the API.
 pub(crate) struct Call<'a> {
@@ -36,6 +37,7 @@ pub(crate) struct Call<'a> {
     pub id: &'a str,
     /// The API that was asked.
     pub dialect: Dialect,
+    pub caller: Caller,
 }
 
 impl Call<'_> {
@@ -45,30 +47,39 @@ impl Call<'_> {
     }
 }
 
-/// Answers any request; refusals take the shape of the API that was asked.
+/// Answers any request, and says who asked, where somebody was let in; refusals take the shape of the API that was asked.
 pub(crate) async fn answer(
     gateway: &Gateway,
     extra: Option<&Router>,
     request: Request<Incoming>,
     id: &str,
-) -> Response {
+) -> (Response, Option<Caller>) {
     let path = request.uri().path();
     let admitted = admit(gateway, &request);
     if let (Ok(()), Some(extra)) = (&admitted, extra.filter(|_| is_extra(path))) {
         let answered = tower::Service::call(&mut extra.clone(), request.map(Body::new)).await;
-        return answered.unwrap_or_else(|never| match never {});
+        return (answered.unwrap_or_else(|never| match never {}), None);
     }
-    let call = Call { gateway, id, dialect: dialect(path, request.headers()) };
-    let answered = match admitted
-        .and_then(|()| route(request.method(), path, request.uri().query().unwrap_or_default()))
-    {
+    let query = request.uri().query().unwrap_or_default();
+    let dialect = dialect(path, request.headers());
+    let caller = match admitted {
+        Ok(()) if is_open(path) => Ok(Caller::default()),
+        Ok(()) => gateway.caller(request.headers(), dialect, query).await,
+        Err(error) => Err(error),
+    };
+    let (caller, routed) = match caller {
+        Ok(caller) => (Some(caller), route(request.method(), path, query)),
+        Err(error) => (None, Err(error)),
+    };
+    let call = Call { gateway, id, dialect, caller: caller.clone().unwrap_or_default() };
+    let answered = match routed {
         Ok(route) => act(&call, route, request).await,
         Err(error) => {
             body::unread(request).await;
             Err(error)
         }
     };
-    answered.unwrap_or_else(|error| call.refuse(&error, None))
+    (answered.unwrap_or_else(|error| call.refuse(&error, None)), caller)
 }
 
 /// Whether the request may be looked at at all.
@@ -86,6 +97,12 @@ fn admit(gateway: &Gateway, request: &Request<Incoming>) -> Result<(), ApiError>
 /// The control API and the window's files are the `control` crate's.
 fn is_extra(path: &str) -> bool {
     path.starts_with("/bench/admin/") || path == "/ui" || path.starts_with("/ui/")
+}
+
+/// What needs no gateway key, whatever the owner requires: whether the gateway lives, and the practice models, which the
+/// gateway asks itself.
+fn is_open(path: &str) -> bool {
+    path.trim_end_matches('/') == "/health" || path.starts_with(practice::PATH)
 }
 
 async fn act(call: &Call<'_>, route: Route, request: Request<Incoming>) -> Result<Response, ApiError> {

@@ -45,9 +45,9 @@ pub(crate) fn ollama_show(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiE
 
 fn all(call: &Call<'_>) -> ModelList {
     let snapshot = call.gateway.snapshot();
-    let collections = snapshot.setup.collections.iter();
+    let collections = snapshot.setup.collections.iter().filter(|it| call.caller.may_use(&it.name));
     let mut entries: Vec<_> = collections.flat_map(|collection| entries(&snapshot, collection)).collect();
-    if snapshot.setup.settings.list_models {
+    if snapshot.setup.settings.list_models && call.caller.scope().is_none() {
         let models = snapshot.setup.models.iter().filter(|model| model.retired.is_none());
         entries.extend(models.map(|model| of_model(&snapshot, &model.alias)));
     }
@@ -68,14 +68,18 @@ fn found(call: &Call<'_>, model: &str) -> Result<ModelEntry, ApiError> {
     let snapshot = call.gateway.snapshot();
     let asked = name::parse(model);
     if let Some(collection) = snapshot.collection(asked.collection) {
+        call.caller.allow(&collection.name)?;
         let named = model.strip_prefix("models/").unwrap_or(model);
         let id = format!("bench/{}", named.strip_prefix("bench/").unwrap_or(named));
         return Ok(entry(&snapshot, collection, id, asked.mode.unwrap_or(collection.reply)));
     }
     let alias = name::model(model).filter(|alias| snapshot.model(alias).is_some());
     match alias {
-        Some(alias) => Ok(of_model(&snapshot, alias)),
-        None => Err(unknown_name(&snapshot, model)),
+        Some(alias) => {
+            call.caller.allow(&format!("model/{alias}"))?;
+            Ok(of_model(&snapshot, alias))
+        }
+        None => Err(unknown_name(&snapshot, &call.caller, model)),
     }
 }
 

@@ -31,7 +31,8 @@ pub(crate) async fn verdict(call: &Call<'_>, body: &[u8]) -> Result<Response, Ap
         let message = "clear: a verdict is given (\"useful\") or withdrawn (\"clear\"), not both";
         return Err(ApiError::invalid("verdict", message));
     }
-    let by = "local".to_owned();
+    allowed(call, &given.call).await?;
+    let by = call.caller.name().to_owned();
     let recorded = if given.clear {
         call.gateway.clear_verdict(&given.call, &by).await
     } else {
@@ -54,9 +55,34 @@ pub(crate) async fn verdict(call: &Call<'_>, body: &[u8]) -> Result<Response, Ap
     Ok(reply::json(StatusCode::OK, json!({"ok": true, "recorded": recorded}).to_string()))
 }
 
+/// A scoped key judges and looks up calls of its collections alone. One that nobody knows is for whoever looks it up.
+///
+/// Errors: 403, naming the key and the call's collection.
+async fn allowed(call: &Call<'_>, id: &str) -> Result<(), ApiError> {
+    if call.caller.scope().is_none() {
+        return Ok(());
+    }
+    let (store, id) = (call.gateway.store().clone(), id.to_owned());
+    match blocking(move || store.collection_of(&id)).await? {
+        Some(collection) => call.caller.allow(&collection),
+        None => Ok(()),
+    }
+}
+
 pub(crate) async fn record(call: &Call<'_>, query: &str) -> Result<Response, ApiError> {
     let collection = name::query(query, "collection").filter(|collection| !collection.is_empty());
     let bare = collection.as_deref().map(|collection| name::parse(collection).collection.to_owned());
+    match &bare {
+        Some(name) => call.caller.allow(name)?,
+        None if call.caller.scope().is_none() => {}
+        None => {
+            let what = format!(
+                "the gateway key \"{}\" may not see every record: add ?collection=",
+                call.caller.name()
+            );
+            return Err(call.caller.beyond(what));
+        }
+    }
     let snapshot = call.gateway.snapshot();
     let practice = bare
         .as_deref()
@@ -93,8 +119,21 @@ pub(crate) async fn pending(call: &Call<'_>, body: &[u8]) -> Result<Response, Ap
             format!("calls: at most {PENDING} call ids, not {}", calls.len()),
         ));
     }
-    let gateway = call.gateway.clone();
-    let pending = blocking(move || gateway.pending(&calls)).await?;
+    let (gateway, caller) = (call.gateway.clone(), call.caller.clone());
+    let pending = blocking(move || {
+        let pending = gateway.pending(&calls)?;
+        if caller.scope().is_none() {
+            return Ok(pending);
+        }
+        // Of what it may not use it learns nothing.
+        let mut its = Vec::new();
+        for id in pending {
+            let collection = gateway.store().collection_of(&id)?;
+            its.extend(collection.filter(|it| caller.may_use(it)).map(|_| id));
+        }
+        Ok(its)
+    })
+    .await?;
     Ok(reply::json(StatusCode::OK, json!({ "calls": pending }).to_string()))
 }
 
@@ -112,6 +151,7 @@ fn own_body<T: serde::de::DeserializeOwned>(body: &[u8], code: &'static str) -> 
 }
 
 pub(crate) async fn call(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {
+    allowed(call, id).await?;
     let (gateway, wanted) = (call.gateway.clone(), id.to_owned());
     let Some(found) = blocking(move || gateway.call(&wanted)).await? else {
         let message = format!("no call \"{}\" is on record", wire::redact::shorten(id, 80));

@@ -25,7 +25,13 @@ pub(super) async fn ask(
     refuse_what_panels_lack(&collection, &request)?;
     let stream = request.stream;
     let stream_type = wire::format(call.dialect).stream_type(request.form);
-    let seated = call.gateway.seat(Asking { collection, reply: reply_mode, request, client })?;
+    let seated = call.gateway.seat(Asking {
+        collection,
+        reply: reply_mode,
+        request,
+        caller: call.caller.clone(),
+        client,
+    })?;
     let lossy = reply::lossy(&seated.notices);
     let running = run(call.gateway, seated);
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;

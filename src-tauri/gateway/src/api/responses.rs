@@ -56,6 +56,7 @@ impl Keeping {
         let row = ResponseRow {
             id: format!("resp_{id}"),
             at_ms: call.gateway.clock().now_ms(),
+            caller: call.caller.name().to_owned(),
             previous: request.previous_response_id(),
             input: conversation::new_input(body)?,
             body: String::new(),
@@ -95,7 +96,7 @@ impl Keeping {
 
 /// The caller's body with what it goes on from before its own input.
 pub(crate) async fn go_on(call: &Call<'_>, id: &str, body: &Json) -> Result<Vec<u8>, ApiError> {
-    let rows = match known(call.gateway, id).await? {
+    let rows = match known(call.gateway, call.caller.name(), id).await? {
         ResponseChain::Known(rows) => rows,
         ResponseChain::Unknown => return Err(nothing_to_go_on_from(&not_kept(call.gateway, id))),
         ResponseChain::Broken => {
@@ -116,7 +117,8 @@ pub(crate) async fn one(call: &Call<'_>, id: &str, query: &str) -> Result<Respon
         return Err(ApiError::invalid("no_stream", message));
     }
     let (store, wanted, since) = (call.gateway.store().clone(), id.to_owned(), since(call.gateway));
-    let read = move || store.response(&wanted, since);
+    let caller = call.caller.clone();
+    let read = move || store.response(&wanted, caller.name(), since);
     match patiently(call.gateway, read, Option::is_none).await? {
         Some(body) => Ok(reply::json(StatusCode::OK, body)),
         None => Err(not_found(call.gateway, id)),
@@ -126,7 +128,7 @@ pub(crate) async fn one(call: &Call<'_>, id: &str, query: &str) -> Result<Respon
 /// `GET /v1/responses/{id}/input_items`
 pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Result<Response, ApiError> {
     let page = page(query)?;
-    match known(call.gateway, id).await? {
+    match known(call.gateway, call.caller.name(), id).await? {
         ResponseChain::Known(rows) => {
             Ok(reply::json(StatusCode::OK, conversation::input_items(&turns(&rows), &page)?))
         }
@@ -137,7 +139,11 @@ pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Resul
 
 /// `DELETE /v1/responses/{id}`
 pub(crate) async fn delete(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {
-    let deleted = call.gateway.store().delete_response(id.to_owned(), since(call.gateway)).await;
+    let deleted = call
+        .gateway
+        .store()
+        .delete_response(id.to_owned(), call.caller.name().to_owned(), since(call.gateway))
+        .await;
     if !deleted.map_err(|error| own::internal(&error))? {
         return Err(not_found(call.gateway, id));
     }
@@ -154,9 +160,10 @@ fn turns(rows: &[ResponseRow]) -> Vec<Turn<'_>> {
     rows.iter().map(|row| Turn { id: &row.id, input: &row.input, response: &row.body }).collect()
 }
 
-async fn known(gateway: &Gateway, id: &str) -> Result<ResponseChain, ApiError> {
+async fn known(gateway: &Gateway, caller: &str, id: &str) -> Result<ResponseChain, ApiError> {
     let (store, id, since) = (gateway.store().clone(), id.to_owned(), since(gateway));
-    let read = move || store.response_chain(&id, since, MOST_KEPT);
+    let caller = caller.to_owned();
+    let read = move || store.response_chain(&id, &caller, since, MOST_KEPT);
     patiently(gateway, read, |found| *found == ResponseChain::Unknown).await
 }
 
@@ -251,7 +258,7 @@ mod tests {
     use std::sync::{Mutex, mpsc};
 
     use super::*;
-    use crate::{clock::Clock, gateway::Options};
+    use crate::{callers::LOCAL, clock::Clock, gateway::Options};
 
     async fn open(folder: &tempfile::TempDir) -> Gateway {
         let data_dir = folder.path().to_owned();
@@ -260,7 +267,8 @@ mod tests {
 
     fn row(gateway: &Gateway, id: &str, body: String) -> ResponseRow {
         let at_ms = gateway.clock().now_ms();
-        ResponseRow { id: id.to_owned(), at_ms, previous: None, input: "[]".to_owned(), body }
+        let caller = LOCAL.to_owned();
+        ResponseRow { id: id.to_owned(), at_ms, caller, previous: None, input: "[]".to_owned(), body }
     }
 
     /// A reply may have been faster than the disk: its caller must be able to go on all the same.
@@ -286,14 +294,14 @@ mod tests {
         tokio::task::spawn_blocking(move || is_held.recv().unwrap()).await.unwrap();
 
         drop(store.keep_response(row(&gateway, "resp_late", "{}".to_owned())));
-        let mut looking = std::pin::pin!(known(&gateway, "resp_late"));
+        let mut looking = std::pin::pin!(known(&gateway, LOCAL, "resp_late"));
         let early = tokio::time::timeout(Duration::from_millis(200), &mut looking).await;
         assert!(early.is_err(), "it waits: {early:?}");
         go.send(()).unwrap();
         let found = looking.await.unwrap();
         assert!(matches!(&found, ResponseChain::Known(rows) if rows[0].id == "resp_late"), "{found:?}");
         drop(go);
-        assert_eq!(known(&gateway, "resp_nobody").await.unwrap(), ResponseChain::Unknown);
+        assert_eq!(known(&gateway, LOCAL, "resp_nobody").await.unwrap(), ResponseChain::Unknown);
     }
 
     #[test]

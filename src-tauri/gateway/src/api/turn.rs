@@ -30,7 +30,9 @@ pub(super) async fn take(
     let AskedFor { collection, by_name } = asked;
     let streamed = request.stream;
     let stream_type = wire::format(call.dialect).stream_type(request.form);
-    let taking = Taking { collection, by_name, request, body, query, features, headers, client, begun };
+    let caller = call.caller.clone();
+    let taking =
+        Taking { collection, by_name, request, body, query, features, headers, caller, client, begun };
     if !call.gateway.snapshot().is_practice_collection(&taking.collection) {
         call.gateway.vault().wait().await;
     }

@@ -14,6 +14,7 @@ use wire::{
 
 use crate::{
     asking::{ForText, Told},
+    callers::Caller,
     facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
@@ -79,6 +80,7 @@ pub(super) async fn ask(
         it,
         purpose: Purpose::Probe,
         collection: "",
+        caller: &Caller::default(),
         body: &body,
         estimate: wire::estimate_tokens(&request),
         holds: Holds::of(&request),

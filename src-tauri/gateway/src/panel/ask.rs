@@ -16,6 +16,7 @@ use wire::{
 
 use super::{as_text::prompt_for_record, reply::Outline};
 use crate::{
+    callers::{self, Caller},
     evidence::Held,
     gateway::Gateway,
     setup::Snapshot,
@@ -54,6 +55,7 @@ pub(crate) struct Asking {
     /// `All` or `Merged`.
     pub reply: ReplyMode,
     pub request: Request,
+    pub caller: Caller,
     pub client: String,
 }
 
@@ -115,7 +117,8 @@ impl Asking {
         let model = format!("bench/{}", ask.collection);
         let body = json!({"model": model, "messages": messages, "with": ask.with}).to_string();
         let request = wire::format(Dialect::Chat).decode_request(body.as_bytes(), &Route::default())?;
-        Ok(Asking { collection: ask.collection, reply, request, client: ask.client })
+        let caller = Caller::default();
+        Ok(Asking { collection: ask.collection, reply, request, caller, client: ask.client })
     }
 }
 
@@ -143,9 +146,9 @@ impl Gateway {
     pub(crate) fn seat(&self, asking: Asking) -> Result<Seated, ApiError> {
         let snapshot = self.snapshot();
         let Some(collection) = snapshot.collection(&asking.collection) else {
-            return Err(unknown_collection(&snapshot, &asking.collection));
+            return Err(unknown_collection(&snapshot, &asking.caller, &asking.collection));
         };
-        self.within_budget(&snapshot, collection)?;
+        self.within_budget(&snapshot, collection, &asking.caller)?;
         let panel = Panel::new(self, asking, collection.clone(), snapshot.clone());
         if !panel.asks_something() {
             // In the caller's words: `messages`, `contents`, `input`, `prompt`.
@@ -351,6 +354,7 @@ impl Panel {
             collection: self.asking.collection.clone(),
             at: crate::clock::rfc3339(self.at_ms),
             client: self.asking.client.clone(),
+            caller: callers::shown(self.asking.caller.name()),
             system: gateway.scrub(&request.system_text()),
             prompt: gateway.scrub(&prompt_for_record(request)),
             turns: turns.count() as u32,
@@ -439,22 +443,20 @@ pub(crate) fn lossy_view(notice: &Notice) -> LossyView {
     LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
 }
 
-/// 404, with every collection there is, so that a caller learns what it can ask for.
-pub(crate) fn unknown_collection(snapshot: &Snapshot, name: &str) -> ApiError {
+/// 404, with every collection that the caller may use, so that a caller learns what it can ask for.
+pub(crate) fn unknown_collection(snapshot: &Snapshot, caller: &Caller, name: &str) -> ApiError {
     let name = wire::redact::shorten(name, 80);
-    let message = format!("no collection \"{name}\". {}", collections_in_words(snapshot));
+    let message = format!("no collection \"{name}\". {}", collections_in_words(snapshot, caller));
     ApiError::new(Kind::NotFound, Origin::Client, "collection_not_found", message)
 }
 
-pub(crate) fn collections_in_words(snapshot: &Snapshot) -> String {
+pub(crate) fn collections_in_words(snapshot: &Snapshot, caller: &Caller) -> String {
     if snapshot.setup.collections.is_empty() {
         return "There are no collections yet: make one in the Benchwarmers window, or with `bench import`."
             .to_owned();
     }
-    let list: Vec<String> = snapshot
-        .setup
-        .collections
-        .iter()
+    let usable = snapshot.setup.collections.iter().filter(|it| caller.may_use(&it.name));
+    let list: Vec<String> = usable
         .map(|collection| {
             let mut line = format!("bench/{}", collection.name);
             if !collection.description.is_empty() {
@@ -466,5 +468,8 @@ pub(crate) fn collections_in_words(snapshot: &Snapshot) -> String {
             line
         })
         .collect();
+    if list.is_empty() {
+        return "None of the collections that the key may use is there any more.".to_owned();
+    }
     format!("Ask for one of: {}.", list.join("; "))
 }

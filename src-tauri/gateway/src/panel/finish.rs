@@ -31,7 +31,7 @@ impl Run {
             shape: view.shape.clone(),
             shape_by: view.shape_by.clone(),
             reply: view.reply.clone(),
-            caller: "local".to_owned(),
+            caller: self.panel.asking.caller.name().to_owned(),
             client: view.client.clone(),
             system: view.system.clone(),
             prompt: view.prompt.clone(),
@@ -150,23 +150,19 @@ impl Run {
         if ended.iter().any(|end| end.view.status == SeatStatus::Ok) {
             return None;
         }
-        let mut reasons: Vec<String> = self
-            .failed_over
-            .iter()
-            .map(|it| format!("{}: {}", it.from, wire::redact::shorten(&it.why, 200)))
-            .collect();
-        reasons.extend(ended.iter().map(|end| {
+        let handed_over = self.failed_over.iter().map(|it| (&it.from, wire::redact::shorten(&it.why, 200)));
+        let reasons = by_reason(handed_over.chain(ended.iter().map(|end| {
             let why = match end.view.status {
                 SeatStatus::Late => "no answer yet".to_owned(),
                 SeatStatus::Empty => "an empty answer".to_owned(),
                 _ => wire::redact::shorten(&end.view.error, 200),
             };
-            format!("{}: {why}", end.view.alias)
-        }));
+            (&end.view.alias, why)
+        })));
         let collection = &self.panel.asking.collection;
         let message = match reasons.is_empty() {
             true => format!("The panel of bench/{collection} was stopped before anybody answered."),
-            false => format!("No seat of bench/{collection} answered. {}", reasons.join("; ")),
+            false => format!("No seat of bench/{collection} answered. {}", reasons),
         };
         let errors = || ended.iter().map(|end| &end.error).chain(&self.handed_over).map(Option::as_ref);
         let rate_limited =
@@ -180,6 +176,23 @@ impl Run {
         }
         Some(error)
     }
+}
+
+/// Why each failed, a reason that several share said once: `alpha, beta: out of credit; gamma: no answer yet`.
+fn by_reason<'a>(failed: impl Iterator<Item = (&'a String, String)>) -> String {
+    let mut reasons: Vec<(String, String)> = Vec::new();
+    for (alias, why) in failed {
+        match reasons.iter_mut().find(|(_, said)| *said == why) {
+            Some((aliases, _)) => {
+                aliases.push_str(", ");
+                aliases.push_str(alias);
+            }
+            None => reasons.push((alias.clone(), why)),
+        }
+    }
+    let reasons: Vec<String> =
+        reasons.into_iter().map(|(aliases, why)| format!("{aliases}: {why}")).collect();
+    reasons.join("; ")
 }
 
 fn planned(plan: &SeatPlan) -> PlannedSeat {

@@ -42,6 +42,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         it,
         purpose: Purpose::Picker,
         collection: &panel.collection.name,
+        caller: &panel.asking.caller,
         body: &body,
         estimate: wire::estimate_tokens(&request),
         holds: Holds::default(),

@@ -5,6 +5,7 @@ use wire::{ReplyMode, Request};
 
 use super::ask::{Asking, Panel, skipped_views};
 use crate::{
+    callers::Caller,
     gateway::Gateway,
     view::{PanelPreview, PreviewGroup, PreviewModel, PreviewSeat},
 };
@@ -22,7 +23,8 @@ impl Gateway {
 
     fn draft(&self, collection: Collection, request: Request) -> Panel {
         let (client, name) = (String::new(), collection.name.clone());
-        let asking = Asking { collection: name, reply: ReplyMode::All, request, client };
+        let caller = Caller::default();
+        let asking = Asking { collection: name, reply: ReplyMode::All, request, caller, client };
         Panel::new(self, asking, collection, self.snapshot())
     }
 

@@ -11,7 +11,7 @@ use super::{
     merge,
     reply::Given,
     run::{Run, Update},
-    seat::{SeatEnd, run_seat},
+    seat::{SeatEnd, book_seat, run_seat},
 };
 use crate::{
     evidence::Held,
@@ -136,7 +136,8 @@ impl Run {
             }
             spaces.push_str(&text[words.len()..]);
         };
-        let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, on_text);
+        let booked = book_seat(&self.gateway, &self.panel, &plan);
+        let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, booked, on_text);
         let mut end = tokio::select! {
             end = asked => end,
             () = cancel.cancelled() => return None,

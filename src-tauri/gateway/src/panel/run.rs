@@ -12,7 +12,7 @@ use super::{
     ask::{Panel, SeatPlan, Seated},
     markdown::{heading, section},
     picker,
-    seat::{SeatEnd, round, run_seat},
+    seat::{SeatEnd, book_seat, round, run_seat},
 };
 use crate::{
     evidence::Held,
@@ -207,7 +207,9 @@ impl Run {
         let open = Open { seat: plan.seat.clone(), order: plan.order, view: plan.view() };
         self.open.insert(plan.call.clone(), open);
         let call = plan.call.clone();
-        let task = self.running.spawn(run_seat(self.gateway.clone(), self.panel.clone(), plan, |_| {}));
+        let booked = book_seat(&self.gateway, &self.panel, &plan);
+        let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, booked, |_| {});
+        let task = self.running.spawn(asked);
         self.tasks.insert(task.id(), call);
     }
 

@@ -16,7 +16,7 @@ use crate::{
     evidence::Held,
     facts::Holds,
     gateway::Gateway,
-    metered::{Call, Ended, Purpose},
+    metered::{Booked, Call, Ended, Purpose},
     upstream::{CallEnd, Limits, Outcome},
     view::{SeatKind, SeatStatus, SeatView},
 };
@@ -50,22 +50,30 @@ pub(crate) struct SeatEnd {
     pub held: Option<Held>,
 }
 
+/// The seat's place by its endpoint's limits. It is taken before its task is spawned: what a limit has room for goes
+/// to members in their order, and then to explorers, whichever task is the first to run.
+pub(crate) fn book_seat(gateway: &Gateway, panel: &Panel, plan: &SeatPlan) -> Result<Booked, UpstreamError> {
+    let it = panel.snapshot.roster.get(&plan.model.alias).ok_or_else(|| gone(&plan.model.alias))?;
+    gateway.book(call_of(panel, plan, it))
+}
+
 /// Asks the seat's model and writes down what came, before anybody is told. `on_text` gets the answer's pieces.
 pub(crate) async fn run_seat(
     gateway: Gateway,
     panel: Arc<Panel>,
     plan: SeatPlan,
+    booked: Result<Booked, UpstreamError>,
     mut on_text: impl FnMut(&str),
 ) -> SeatEnd {
+    let metered = match booked {
+        Ok(booked) => booked.due().await,
+        Err(error) => return not_sent(&gateway, &panel, plan, error),
+    };
     let Some(it) = panel.snapshot.roster.get(&plan.model.alias) else {
         let error = gone(&plan.model.alias);
         return not_sent(&gateway, &panel, plan, error);
     };
     let call = call_of(&panel, &plan, it);
-    let metered = match gateway.admit(call).await {
-        Ok(metered) => metered,
-        Err(error) => return not_sent(&gateway, &panel, plan, error),
-    };
     let started_ms = gateway.clock().now_ms();
     let settings = &panel.snapshot.setup.settings;
     let limits = Limits {
@@ -94,6 +102,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
         it,
         purpose: if merges { Purpose::Merge } else { Purpose::Panel },
         collection: &panel.collection.name,
+        caller: &panel.asking.caller,
         body: &plan.body,
         // A merger is asked the answers too.
         estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },

@@ -8,6 +8,7 @@ use store::{ConversationRow, StoreError, StoredCall, StoredConversation, Totals,
 
 use super::verdict_view;
 use crate::{
+    callers,
     clock::rfc3339,
     gateway::Gateway,
     view::{ConversationView, RoutedCall, TurnStatus, TurnView, WhyThisModel},
@@ -178,6 +179,7 @@ pub(crate) fn at_rest(row: ConversationRow, last_at_ms: i64, turns: u32, totals:
         at: rfc3339(row.at_ms),
         last_at: rfc3339(last_at_ms),
         client: row.client,
+        caller: callers::shown(&row.caller),
         title: row.title,
         alias: row.alias,
         running: false,

@@ -1,7 +1,7 @@
 //! From a turn to the member that answers it: members are tried in their order until one has begun to answer
 //! (route.md §4). Until then the caller has seen nothing, and whoever fails is passed over unseen.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
 use futures_util::future::join;
@@ -18,8 +18,9 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    api::shutting_down,
+    api::{decoded, shutting_down},
     asking::Again,
+    callers,
     facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
@@ -44,16 +45,21 @@ impl Turn {
     }
 
     async fn try_members(&mut self) -> Result<Answering, Refusal> {
-        let aliases: Vec<String> =
-            self.order.iter().take(MOST).map(|candidate| candidate.alias.clone()).collect();
-        for (at, alias) in aliases.iter().enumerate() {
-            let next = aliases.get(at + 1).map(String::as_str);
-            match self.ask(alias, next.is_none()).await? {
+        let mut waiting: VecDeque<String> = self.order.iter().map(|it| it.alias.clone()).collect();
+        let mut next = waiting.pop_front();
+        for tries_left in (0..MOST).rev() {
+            let Some(alias) = next.take() else { break };
+            match self.ask(&alias, tries_left == 0 || waiting.is_empty()).await? {
                 Ok(answering) => {
                     self.record.answers();
                     return Ok(answering);
                 }
-                Err(failed) if failed.passes_on() => self.record.failed(failed.error, next),
+                Err(failed) if failed.passes_on() => {
+                    // What was limited may be the key that others are called with too: they come last.
+                    waiting.make_contiguous().sort_by_cached_key(|alias| self.rests(alias));
+                    next = waiting.pop_front().filter(|_| tries_left > 0);
+                    self.record.failed(failed.error, next.as_deref());
+                }
                 Err(failed) => {
                     self.record.failed(failed.error.clone(), None);
                     return Err(failed.given_back());
@@ -62,6 +68,12 @@ impl Turn {
         }
         let error = nobody_answered(&self.collection.name, self.record.failed_over(), self.record.errors());
         Err(Refusal::Api(Box::new(error), Some(self.bench())))
+    }
+
+    /// Whether a member is left alone by now.
+    fn rests(&self, alias: &str) -> bool {
+        let now_ms = self.gateway.clock().now_ms();
+        self.snapshot.roster.get(alias).is_some_and(|it| self.gateway.cooling(it, now_ms).is_some())
     }
 
     /// Asks one member; the last one is asked once more when that may help.
@@ -119,6 +131,7 @@ impl Turn {
             it,
             purpose: Purpose::Route,
             collection: &self.collection.name,
+            caller: &self.caller,
             body: &asked.body,
             estimate: self.estimate,
             holds: Holds::of(&self.request),
@@ -188,7 +201,8 @@ impl Features {
     pub(super) fn new(api: Dialect, headers: Vec<(&'static str, String)>, query: &str) -> Features {
         // Gemini's says how the answer is framed, which goes with its path; a key is nobody's but the gateway's.
         let kept = query.split('&').filter(|pair| {
-            api != Dialect::Gemini && !pair.is_empty() && pair.split('=').next() != Some("key")
+            let is_key = pair.split('=').next() == Some("key") || callers::is_in(&decoded(pair));
+            api != Dialect::Gemini && !pair.is_empty() && !is_key
         });
         let kept: Vec<&str> = kept.collect();
         let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };

@@ -29,6 +29,7 @@ use self::{
     record::{Began, Record},
 };
 use crate::{
+    callers::{self, Caller},
     clock::rfc3339,
     facts::has_images,
     gateway::Gateway,
@@ -51,6 +52,7 @@ pub(crate) struct Taking {
     /// The caller's headers that switch features of its API.
     pub features: Vec<(&'static str, String)>,
     pub headers: HeaderMap,
+    pub caller: Caller,
     pub client: String,
     pub begun: Instant,
 }
@@ -60,6 +62,7 @@ pub(crate) struct Turn {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     collection: Collection,
+    caller: Caller,
     request: Request,
     body: Json,
     features: Features,
@@ -81,18 +84,20 @@ pub(crate) struct Turn {
 impl Turn {
     /// Orders the members and opens the record; nothing is sent yet. Keys are known by now, that none is recorded.
     pub(crate) fn begin(gateway: &Gateway, taking: Taking) -> Result<Box<Turn>, ApiError> {
-        let Taking { collection, by_name, request, body, query, features, headers, client, begun } = taking;
+        let Taking { collection, by_name, request, body, query, features, headers, caller, client, begun } =
+            taking;
         let snapshot = gateway.snapshot();
-        gateway.within_budget(&snapshot, &collection)?;
+        gateway.within_budget(&snapshot, &collection, &caller)?;
         let settings = &snapshot.setup.settings;
         let now_ms = gateway.clock().now_ms();
-        let key = identity::key(&collection.name, "local", &request, &headers);
+        let key = identity::key(&collection.name, caller.name(), &request, &headers);
         let new = || ConversationView {
             id: plan::ids::conversation_id(now_ms, gateway.random()),
             collection: collection.name.clone(),
             at: rfc3339(now_ms),
             last_at: rfc3339(now_ms),
             client,
+            caller: callers::shown(caller.name()),
             title: identity::title(&request, |text| gateway.scrub(text)),
             status: TurnStatus::Running,
             practice: snapshot.is_practice_collection(&collection),
@@ -133,6 +138,7 @@ impl Turn {
             Began {
                 key: key.clone(),
                 conversation,
+                caller: caller.name().to_owned(),
                 first_ms,
                 at_ms: now_ms,
                 begun,
@@ -155,6 +161,7 @@ impl Turn {
             keeps_text: keeps_text || shadowed,
             snapshot,
             collection,
+            caller,
             request,
             body,
             features: Features::new(api, features, &query),
@@ -211,14 +218,15 @@ impl Turn {
 }
 
 impl Gateway {
-    /// Whose the conversation is that this request belongs to.
+    /// Whose the conversation is that this request of a caller's belongs to.
     pub(crate) fn kept_model(
         &self,
         collection: &Collection,
+        caller: &Caller,
         request: &Request,
         headers: &HeaderMap,
     ) -> Option<String> {
-        let key = identity::key(&collection.name, "local", request, headers);
+        let key = identity::key(&collection.name, caller.name(), request, headers);
         self.conversations().lock().get(&key).and_then(|it| it.kept().map(str::to_owned))
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Began {
     /// The conversation's key.
     pub key: String,
     pub conversation: ConversationView,
+    /// As the records name it.
+    pub caller: String,
     /// When the conversation began, and this turn: ms since 1970.
     pub first_ms: i64,
     pub at_ms: i64,
@@ -70,13 +72,13 @@ const CUT_OFF: &str = "Benchwarmers ended while the turn ran";
 
 impl Record {
     pub(crate) fn begin(gateway: &Gateway, began: Began) -> Record {
-        let Began { key, conversation, first_ms, at_ms, begun, shape, api, order, question } = began;
+        let Began { key, conversation, caller, first_ms, at_ms, begun, shape, api, order, question } = began;
         let row = ConversationRow {
             id: conversation.id.clone(),
             key: key.clone(),
             collection: conversation.collection.clone(),
             shape: shape.name().to_owned(),
-            caller: "local".to_owned(),
+            caller,
             client: conversation.client.clone(),
             title: conversation.title.clone(),
             at_ms: first_ms,

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     asking::Again,
+    callers::Caller,
     facts::Holds,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
@@ -39,6 +40,7 @@ pub(super) struct Shadows {
     call: String,
     turn: u32,
     collection: String,
+    caller: Caller,
     shape: Shape,
     practice: bool,
     aliases: Vec<String>,
@@ -72,6 +74,7 @@ impl Turn {
             call: view.call.clone(),
             turn: view.turn,
             collection: self.collection.name.clone(),
+            caller: self.caller.clone(),
             shape: self.collection.shape_or_general(),
             practice: self.snapshot.is_practice_collection(&self.collection),
             aliases,
@@ -130,6 +133,7 @@ impl Shadows {
                 it,
                 purpose: Purpose::Shadow,
                 collection: &self.collection,
+                caller: &self.caller,
                 body: &asked.body,
                 estimate: self.estimate,
                 holds: Holds::of(&self.request),

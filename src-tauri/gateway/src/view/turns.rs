@@ -17,6 +17,10 @@ pub struct ConversationView {
     pub last_at: String,
     /// Who asks: a client's short name (`claude-cli`, `codex_exec`).
     pub client: String,
+    /// The gateway key that it asks with; absent where it asks without one, on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub caller: Option<String>,
     /// The beginning of the first user message.
     pub title: String,
     /// Whose it is now; empty until somebody has answered.

@@ -105,3 +105,14 @@ fn what_was_spent_before_a_start_counts_and_a_clock_set_back_loses_nothing() {
         Some("2026-12-01T00:00:00Z")
     );
 }
+
+#[test]
+fn what_is_loaded_later_stands_in_place_of_what_was_counted_of_the_same() {
+    let (core, desk) = (BudgetOf::Collection("core".to_owned()), BudgetOf::Caller("desk".to_owned()));
+    let tokens = |tokens| Spending::of_call(Some(tokens), Some(0.0));
+    let mut budgets = Budgets::load([(core.clone(), 0, tokens(5)), (desk.clone(), 0, tokens(7))]);
+    budgets.put(Budgets::load([(core.clone(), 0, tokens(100))]));
+    budgets.spend(&core, tokens(1), 0);
+    let spent = |of| budgets.spent(of, Period::Day, 0).tokens;
+    assert_eq!((spent(&core), spent(&desk)), (101, 7));
+}

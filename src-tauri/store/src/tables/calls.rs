@@ -354,6 +354,12 @@ pub(crate) fn one(connection: &Connection, call: &str) -> Result<Option<StoredCa
     Ok(Some(stored))
 }
 
+/// What a call was asked for: a collection's name, or `model/<alias>`.
+pub(crate) fn collection(connection: &Connection, call: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT collection FROM calls WHERE call = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([call], |row| row.get(0)).optional()?)
+}
+
 /// A panel's calls with their verdicts, in the order they ended.
 pub(crate) fn of_panel(connection: &Connection, panel: &str) -> Result<Vec<StoredCall>, Fault> {
     let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE c.panel = ?1 ORDER BY c.seq"))?;

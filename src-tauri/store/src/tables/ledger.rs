@@ -179,9 +179,10 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
 pub(crate) fn alike(connection: &Connection, row: &LedgerRow) -> Result<u64, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT count(*) FROM ledger
-         WHERE at_ms = ?1 AND connection = ?2 AND served = ?3 AND purpose = ?4 AND collection = ?5",
+         WHERE at_ms = ?1 AND connection = ?2 AND served = ?3 AND purpose = ?4 AND collection = ?5
+             AND caller = ?6",
     )?;
-    let is = params![row.at_ms, row.connection, row.served, row.purpose, row.collection];
+    let is = params![row.at_ms, row.connection, row.served, row.purpose, row.collection, row.caller];
     Ok(statement.query_row(is, |row| row.get(0).map(from_db))?)
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod calls;
 pub(crate) mod conversations;
 pub(crate) mod facts;
+pub(crate) mod gateway_keys;
 pub(crate) mod ledger;
 pub(crate) mod limits;
 pub(crate) mod names;

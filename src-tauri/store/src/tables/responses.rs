@@ -9,7 +9,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::{error::Fault, migrate::Step, tables::PRUNED_AT_ONCE};
 
 /// No foreign key to itself: a row may have been lost on a full disk, those after it are kept nevertheless.
-pub(crate) const STEPS: &[Step] = &[Step {
+pub(crate) const STEPS: &[Step] = &[FIRST, CALLER];
+
+const CALLER: Step =
+    Step { version: 8, sql: "ALTER TABLE responses ADD COLUMN caller TEXT NOT NULL DEFAULT 'local';" };
+
+const FIRST: Step = Step {
     version: 2,
     sql: "CREATE TABLE responses (
         seq INTEGER PRIMARY KEY,
@@ -22,7 +27,7 @@ pub(crate) const STEPS: &[Step] = &[Step {
     ) STRICT;
     CREATE INDEX responses_at ON responses (at_ms);
     CREATE INDEX responses_previous ON responses (previous) WHERE previous IS NOT NULL;",
-}];
+};
 
 /// A response as it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub struct ResponseRow {
     pub id: String,
     /// Unix milliseconds.
     pub at_ms: i64,
+    /// Whose it is: a gateway key's name, or `local`. Nobody else finds it.
+    pub caller: String,
     /// The id of the response that it goes on from.
     pub previous: Option<String>,
     /// What its request added to the conversation: a JSON array.
@@ -55,22 +62,23 @@ pub enum ResponseChain {
 pub(crate) fn insert(connection: &Connection, row: &ResponseRow) -> Result<(), Fault> {
     connection
         .prepare_cached(
-            "INSERT INTO responses (id, at_ms, previous, input, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO responses (id, at_ms, previous, input, body, caller) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![row.id, row.at_ms, row.previous, row.input, row.body])
+        .execute(params![row.id, row.at_ms, row.previous, row.input, row.body, row.caller])
         .map_err(|error| Fault::constraint(error, || format!("response {} was kept already", row.id)))?;
     Ok(())
 }
 
-/// The response and all before it; the one named must not be deleted, nor older than `since_ms`.
+/// The response and all before it; the one named must be the caller's, not deleted, and not older than `since_ms`.
 pub(crate) fn chain(
     connection: &Connection,
-    id: &str,
+    (id, caller): (&str, &str),
     since_ms: i64,
     most_bytes: usize,
 ) -> Result<ResponseChain, Fault> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, at_ms, previous, input, body, deleted FROM responses WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at_ms, previous, input, body, deleted, caller FROM responses WHERE id = ?1",
+    )?;
     let mut rows: Vec<ResponseRow> = Vec::new();
     let mut bytes = 0_usize;
     let mut next = Some(id.to_owned());
@@ -83,13 +91,18 @@ pub(crate) fn chain(
                     previous: row.get(2)?,
                     input: row.get(3)?,
                     body: row.get(4)?,
+                    caller: row.get(6)?,
                 };
                 Ok((response, row.get::<_, bool>(5)?))
             })
             .optional()?;
         let is_first = rows.is_empty();
         let row = match found {
-            Some((row, deleted)) if !is_first || (!deleted && row.at_ms >= since_ms) => row,
+            Some((row, deleted))
+                if !is_first || (!deleted && row.at_ms >= since_ms && row.caller == caller) =>
+            {
+                row
+            }
             _ if is_first => return Ok(ResponseChain::Unknown),
             _ => return Ok(ResponseChain::Broken),
         };
@@ -104,20 +117,31 @@ pub(crate) fn chain(
     Ok(ResponseChain::Known(rows))
 }
 
-/// What the caller got, unless it is deleted or older than `since_ms`.
-pub(crate) fn body(connection: &Connection, id: &str, since_ms: i64) -> Result<Option<String>, Fault> {
+/// What the caller got, unless it is deleted, another caller's, or older than `since_ms`.
+pub(crate) fn body(
+    connection: &Connection,
+    (id, caller): (&str, &str),
+    since_ms: i64,
+) -> Result<Option<String>, Fault> {
+    let sql = "SELECT body FROM responses WHERE id = ?1 AND deleted = 0 AND at_ms >= ?2 AND caller = ?3";
     Ok(connection
-        .prepare_cached("SELECT body FROM responses WHERE id = ?1 AND deleted = 0 AND at_ms >= ?2")?
-        .query_row(params![id, since_ms], |row| row.get(0))
+        .prepare_cached(sql)?
+        .query_row(params![id, since_ms, caller], |row| row.get(0))
         .optional()?)
 }
 
-/// Whether it was there to delete. It goes at once, with those deleted before it that only it went on from; when
+/// Whether it was there for its caller to delete. It goes at once, with those deleted before it that only it went on from; when
 /// a later one goes on from it, it is hidden.
-pub(crate) fn delete(connection: &Connection, id: &str, since_ms: i64) -> Result<bool, Fault> {
+pub(crate) fn delete(
+    connection: &Connection,
+    (id, caller): (&str, &str),
+    since_ms: i64,
+) -> Result<bool, Fault> {
     let hidden = connection
-        .prepare_cached("UPDATE responses SET deleted = 1 WHERE id = ?1 AND deleted = 0 AND at_ms >= ?2")?
-        .execute(params![id, since_ms])?;
+        .prepare_cached(
+            "UPDATE responses SET deleted = 1 WHERE id = ?1 AND deleted = 0 AND at_ms >= ?2 AND caller = ?3",
+        )?
+        .execute(params![id, since_ms, caller])?;
     if hidden == 0 {
         return Ok(false);
     }

@@ -6,6 +6,7 @@ mod backups;
 mod damage;
 mod disk;
 mod files;
+mod gateway_keys;
 mod harness;
 mod kill;
 mod known;

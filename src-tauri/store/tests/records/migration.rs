@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 use store::{
-    AuditEntry, CallRow, ClearOutcome, CooldownRow, FactsRow, LearnedRow, LedgerRow, NewVerdict,
-    OnboardingRow, PaidNowRow, PanelRow, PanelState, ProbeRow, QuotaRow, RecordFilter, RefreshedRow,
-    SCHEMA_VERSION, SetupChange, SetupItem, SpendBy, Store, StoredPanel, TurnRow,
+    AuditEntry, CallRow, ClearOutcome, CooldownRow, FactsRow, GatewayKeyRow, LearnedRow, LedgerRow,
+    NewVerdict, OnboardingRow, PaidNowRow, PanelRow, PanelState, ProbeRow, QuotaRow, RecordFilter,
+    RefreshedRow, SCHEMA_VERSION, SetupChange, SetupItem, SpendBy, Store, StoredPanel, TurnRow,
 };
 
 use crate::harness::{
@@ -24,6 +24,8 @@ fn fixture(version: u32) -> PathBuf {
 const TURNS: u32 = 4;
 /// The first version with a ledger, and with what is learned of models. What was recorded before is in the ledger too.
 const LEDGER: u32 = 5;
+/// The first version with gateway keys; responses are their callers' from then on.
+const KEYS: u32 = 8;
 
 /// What the fixture of a version holds, by the verbs of today.
 fn fill(store: &Store, version: u32) {
@@ -62,6 +64,9 @@ fn fill(store: &Store, version: u32) {
     }
     if version >= LEDGER {
         fill_limits(store);
+    }
+    if version >= KEYS {
+        fill_keys(store);
     }
 }
 
@@ -168,6 +173,28 @@ fn fill_limits(store: &Store) {
     store.dismiss(endpoint, vec!["vendor/beta-1".to_owned()]).blocking_wait().unwrap();
 }
 
+fn fill_keys(store: &Store) {
+    let entry = AuditEntry {
+        actor: "owner".to_owned(),
+        action: "added".to_owned(),
+        subject: "gateway key desk".to_owned(),
+        detail: String::new(),
+    };
+    let row = GatewayKeyRow {
+        name: "desk".to_owned(),
+        sha256: [7; 32],
+        last4: "AbC_".to_owned(),
+        created_ms: 16,
+        collections_json: Some("[\"core\"]".to_owned()),
+        requests_a_minute: Some(60),
+        budget_json: Some("{\"tokens\":9,\"per\":\"day\"}".to_owned()),
+        expires_ms: Some(17),
+        used_ms: Some(18),
+        ..GatewayKeyRow::default()
+    };
+    store.add_gateway_key(row, entry).blocking_wait().unwrap();
+}
+
 /// Everything that can be read of it.
 fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
     let spend = |by| [false, true].map(|practice| store.spend(by, 0, practice).unwrap());
@@ -183,6 +210,7 @@ fn everything(store: &Store) -> (Vec<StoredPanel>, String) {
             (store.cooldowns().unwrap(), store.quotas().unwrap()),
             (store.learned().unwrap(), store.paid_now().unwrap()),
             (store.names().unwrap(), store.dismissed("fake").unwrap()),
+            store.gateway_keys().unwrap(),
         )
     );
     let record = |practice| store.record(RecordFilter { practice, ..RecordFilter::default() }).unwrap();
@@ -236,9 +264,10 @@ fn filled(version: u32) -> (Folder, (Vec<StoredPanel>, String)) {
 fn every_version_migrates_to_the_newest() {
     let (fresh, before_turns) = filled(TURNS - 1);
     let (_, with_turns) = filled(LEDGER - 1);
-    let (_, with_ledger) = filled(SCHEMA_VERSION);
+    let (_, with_ledger) = filled(KEYS - 1);
+    let (_, with_keys) = filled(SCHEMA_VERSION);
     assert_eq!(
-        with_ledger.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
+        with_keys.0.iter().map(|panel| panel.state).collect::<Vec<_>>(),
         [PanelState::Interrupted, PanelState::Done]
     );
     if std::env::var_os("UPDATE_FIXTURES").is_some() && !fixture(SCHEMA_VERSION).exists() {
@@ -262,7 +291,8 @@ fn every_version_migrates_to_the_newest() {
         let expected = match version {
             ..TURNS => &before_turns,
             TURNS..LEDGER => &with_turns,
-            LEDGER.. => &with_ledger,
+            LEDGER..KEYS => &with_ledger,
+            KEYS.. => &with_keys,
         };
         assert_eq!(&everything(&store), expected, "version {version}");
         store.close();

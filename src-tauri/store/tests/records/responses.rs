@@ -6,6 +6,8 @@ use store::{RecordingState, ResponseChain, ResponseRow, Store, StoreError};
 
 use crate::harness::{Folder, START};
 
+/// Whose they are.
+const CALLER: &str = "desk";
 const LIMIT: usize = 1 << 20;
 const DAY: i64 = 24 * 3600 * 1000;
 
@@ -13,6 +15,7 @@ fn row(id: &str, previous: Option<&str>) -> ResponseRow {
     ResponseRow {
         id: id.to_owned(),
         at_ms: START,
+        caller: CALLER.to_owned(),
         previous: previous.map(str::to_owned),
         input: format!("[\"asked {id}\"]"),
         body: format!("{{\"id\":\"{id}\"}}"),
@@ -31,7 +34,7 @@ fn chain(store: &Store) {
 }
 
 fn ids(store: &Store, id: &str) -> Result<Vec<String>, ResponseChain> {
-    match store.response_chain(id, START, LIMIT).unwrap() {
+    match store.response_chain(id, CALLER, START, LIMIT).unwrap() {
         ResponseChain::Known(rows) => Ok(rows.into_iter().map(|row| row.id).collect()),
         other => Err(other),
     }
@@ -45,7 +48,7 @@ fn rows(folder: &Folder) -> Vec<String> {
 }
 
 fn delete(store: &Store, id: &str) -> bool {
-    store.delete_response(id.to_owned(), START).blocking_wait().unwrap()
+    store.delete_response(id.to_owned(), CALLER.to_owned(), START).blocking_wait().unwrap()
 }
 
 #[test]
@@ -55,17 +58,31 @@ fn a_response_is_read_with_all_that_it_goes_on_from() {
     chain(&store);
     keep(&store, row("fork", Some("a")));
     let wanted = vec![row("a", None), row("b", Some("a")), row("c", Some("b"))];
-    assert_eq!(store.response_chain("c", START, LIMIT), Ok(ResponseChain::Known(wanted)));
+    assert_eq!(store.response_chain("c", CALLER, START, LIMIT), Ok(ResponseChain::Known(wanted)));
     assert_eq!(ids(&store, "fork"), Ok(vec!["a".to_owned(), "fork".to_owned()]));
-    assert_eq!(store.response("b", START), Ok(Some(row("b", None).body)));
+    assert_eq!(store.response("b", CALLER, START), Ok(Some(row("b", None).body)));
     for unknown in ["", "d", "C", "a' OR '1'='1", "\0", "ü"] {
         assert_eq!(ids(&store, unknown), Err(ResponseChain::Unknown), "{unknown:?}");
-        assert_eq!(store.response(unknown, START), Ok(None), "{unknown:?}");
+        assert_eq!(store.response(unknown, CALLER, START), Ok(None), "{unknown:?}");
         assert!(!delete(&store, unknown), "{unknown:?}");
     }
     // It outlives the process.
     store.close();
     assert_eq!(ids(&folder.open(), "c").unwrap(), ["a", "b", "c"]);
+}
+
+#[test]
+fn nobody_else_finds_a_callers_response() {
+    let folder = Folder::new();
+    let store = folder.open();
+    chain(&store);
+    for other in ["lab", "local", ""] {
+        assert_eq!(store.response("c", other, START), Ok(None), "{other}");
+        assert_eq!(store.response_chain("c", other, START, LIMIT), Ok(ResponseChain::Unknown), "{other}");
+        let deleted = store.delete_response("c".to_owned(), other.to_owned(), START).blocking_wait();
+        assert_eq!(deleted, Ok(false), "{other}");
+    }
+    assert_eq!(ids(&store, "c").unwrap(), ["a", "b", "c"]);
 }
 
 #[test]
@@ -75,7 +92,7 @@ fn an_id_is_used_once() {
     keep(&store, row("a", None));
     let again = store.keep_response(ResponseRow { body: "{}".to_owned(), ..row("a", None) }).blocking_wait();
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
-    assert_eq!(store.response("a", START), Ok(Some(row("a", None).body)));
+    assert_eq!(store.response("a", CALLER, START), Ok(Some(row("a", None).body)));
 }
 
 #[test]
@@ -84,7 +101,7 @@ fn a_conversation_that_is_too_large_is_not_read_whole() {
     let store = folder.open();
     chain(&store);
     let one = row("a", None).input.len() + row("a", None).body.len();
-    let read = |most| store.response_chain("c", START, most).unwrap();
+    let read = |most| store.response_chain("c", CALLER, START, most).unwrap();
     assert!(matches!(read(3 * one), ResponseChain::Known(_)));
     assert_eq!(read(3 * one - 1), ResponseChain::TooLarge);
 }
@@ -96,7 +113,7 @@ fn what_is_deleted_is_hidden_and_goes_when_nothing_goes_on_from_it() {
     chain(&store);
     assert!(delete(&store, "a"));
     assert!(!delete(&store, "a"), "once");
-    assert_eq!(store.response("a", START), Ok(None));
+    assert_eq!(store.response("a", CALLER, START), Ok(None));
     assert_eq!(ids(&store, "a"), Err(ResponseChain::Unknown));
     assert_eq!(ids(&store, "c").unwrap(), ["a", "b", "c"], "what was said stays said");
     assert_eq!(rows(&folder), ["a", "b", "c"]);
@@ -115,9 +132,9 @@ fn what_is_too_old_is_not_there_and_is_removed_once_nothing_young_goes_on_from_i
     let young = ResponseRow { at_ms: START + 10 * DAY, ..row("young", Some("b")) };
     keep(&store, young);
     let since = START + DAY;
-    assert_eq!(store.response("c", since), Ok(None));
-    assert_eq!(store.response_chain("c", since, LIMIT), Ok(ResponseChain::Unknown));
-    assert_eq!(store.delete_response("c".to_owned(), since).blocking_wait(), Ok(false));
+    assert_eq!(store.response("c", CALLER, since), Ok(None));
+    assert_eq!(store.response_chain("c", CALLER, since, LIMIT), Ok(ResponseChain::Unknown));
+    assert_eq!(store.delete_response("c".to_owned(), CALLER.to_owned(), since).blocking_wait(), Ok(false));
 
     assert_eq!(store.prune_responses(START).blocking_wait(), Ok(0));
     assert_eq!(store.prune_responses(since).blocking_wait(), Ok(2), "c and alone");
@@ -143,7 +160,7 @@ fn a_gap_in_a_conversation_is_not_passed_over() {
     let store = folder.open();
     keep(&store, row("b", Some("lost")));
     assert_eq!(ids(&store, "b"), Err(ResponseChain::Broken));
-    assert_eq!(store.response("b", START), Ok(Some(row("b", None).body)));
+    assert_eq!(store.response("b", CALLER, START), Ok(Some(row("b", None).body)));
 }
 
 #[test]
@@ -154,7 +171,7 @@ fn on_a_full_disk_a_response_waits_and_a_deletion_is_refused() {
     store.limit_pages(Some(1));
     let large = ResponseRow { body: "x".repeat(200_000), ..row("b", Some("a")) };
     assert_eq!(store.keep_response(large).blocking_wait(), Err(StoreError::RecordingStopped));
-    let refused = store.delete_response("a".to_owned(), START).blocking_wait();
+    let refused = store.delete_response("a".to_owned(), CALLER.to_owned(), START).blocking_wait();
     assert!(matches!(refused, Err(StoreError::Unwritable { .. })), "{refused:?}");
     assert!(store.written().blocking_wait().is_err());
     let (sender, states) = channel();

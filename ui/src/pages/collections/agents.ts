@@ -15,8 +15,8 @@ export interface Agent {
   snippets: Snippet[];
 }
 
-/** What each agent is set up with, so that it asks `model` of the gateway. */
-export function agents(urls: BaseUrls, model: string): Agent[] {
+/** What each agent is set up with, so that it asks `model` of the gateway; `key` is anything where none is required. */
+export function agents(urls: BaseUrls, model: string, key: string): Agent[] {
   const opencode = {
     $schema: 'https://opencode.ai/config.json',
     model: `bench/${model}`,
@@ -24,7 +24,7 @@ export function agents(urls: BaseUrls, model: string): Agent[] {
       bench: {
         npm: '@ai-sdk/openai-compatible',
         name: 'Benchwarmers',
-        options: { baseURL: urls.openai, apiKey: 'local' },
+        options: { baseURL: urls.openai, apiKey: key },
         models: { [model]: {} },
       },
     },
@@ -37,7 +37,7 @@ export function agents(urls: BaseUrls, model: string): Agent[] {
       snippets: [
         shell(
           `export ANTHROPIC_BASE_URL=${urls.anthropic}`,
-          'export ANTHROPIC_AUTH_TOKEN=local',
+          `export ANTHROPIC_AUTH_TOKEN=${key}`,
           `export ANTHROPIC_MODEL=${model}`,
           `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}`,
           'claude',
@@ -62,7 +62,7 @@ export function agents(urls: BaseUrls, model: string): Agent[] {
             'wire_api = "responses"',
           ].join('\n'),
         },
-        shell('export BENCH_KEY=local', 'codex'),
+        shell(`export BENCH_KEY=${key}`, 'codex'),
       ],
     },
     {
@@ -78,7 +78,7 @@ export function agents(urls: BaseUrls, model: string): Agent[] {
       snippets: [
         shell(
           `export GOOGLE_GEMINI_BASE_URL=${urls.gemini}`,
-          'export GEMINI_API_KEY=local',
+          `export GEMINI_API_KEY=${key}`,
           `gemini -m ${model}`,
         ),
         {

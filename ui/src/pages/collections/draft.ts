@@ -1,4 +1,4 @@
-import type { Budget, CollectionView, Facts, SaveCollection } from '../../host/gen';
+import type { CollectionView, Facts, SaveCollection } from '../../host/gen';
 import { s } from '../../strings/en';
 import {
   COLLECTION_NAME,
@@ -10,6 +10,7 @@ import {
   wholeWithin,
   within,
 } from '../../text/rules';
+import { type BudgetField, budgetOf, type TypedBudget, typedBudget, wrongBudget } from '../spend/budget';
 
 /** A collection as it stands in the form. */
 export interface Draft {
@@ -26,13 +27,10 @@ export interface Draft {
   shadow: string;
   shadow_share: string;
   shadow_tokens: string;
-  /** `none`, `day`, `month`; and of each what may be spent, as it is typed. */
-  budget_per: string;
-  budget_tokens: string;
-  budget_dollars: string;
+  budget: TypedBudget;
 }
 
-export type Errors = Partial<Record<keyof Draft, string>>;
+export type Errors = Partial<Record<keyof Draft | BudgetField, string>>;
 
 export function draftOf(was: CollectionView | null): Draft {
   return {
@@ -47,9 +45,7 @@ export function draftOf(was: CollectionView | null): Draft {
     shadow: String(was?.shadow ?? 0),
     shadow_share: String(Number(((was?.shadow_share ?? 1) * 100).toFixed(4))),
     shadow_tokens: String(was?.shadow_tokens ?? 0),
-    budget_per: was?.budget?.per ?? 'none',
-    budget_tokens: was?.budget?.tokens?.toString() ?? '',
-    budget_dollars: was?.budget?.dollars?.toString() ?? '',
+    budget: typedBudget(was?.budget),
   };
 }
 
@@ -71,7 +67,7 @@ export function check(draft: Draft, was: string | null, taken: readonly string[]
     if (wholeWithin(draft.shadow_tokens, 0, Number.MAX_SAFE_INTEGER) === null)
       errors.shadow_tokens = s.route.collection.wholeFrom0;
   }
-  Object.assign(errors, wrongBudget(draft));
+  Object.assign(errors, wrongBudget(draft.budget));
   return errors;
 }
 
@@ -87,8 +83,8 @@ export function noTools(facts: Facts | undefined): string {
 }
 
 export function toSave(draft: Draft, was: string | null): SaveCollection {
-  const { shadow, shadow_share, shadow_tokens, budget_per, budget_tokens, budget_dollars, ...fields } = draft;
-  const budget = budgetOf(draft);
+  const { shadow, shadow_share, shadow_tokens, budget: typed, ...fields } = draft;
+  const budget = budgetOf(typed);
   return {
     ...fields,
     was,
@@ -99,29 +95,6 @@ export function toSave(draft: Draft, was: string | null): SaveCollection {
       ? { shadow_share: Number(shadow_share) / 100, shadow_tokens: Number(shadow_tokens) }
       : {}),
     ...(budget ? { budget } : { no_budget: true }),
-  };
-}
-
-function wrongBudget(draft: Draft): Errors {
-  const errors: Errors = {};
-  if (draft.budget_per === 'none') return errors;
-  const [tokens, dollars] = [draft.budget_tokens.trim(), draft.budget_dollars.trim()];
-  if (tokens && wholeWithin(tokens, 1, Number.MAX_SAFE_INTEGER) === null)
-    errors.budget_tokens = s.spend.wholeTokens;
-  const sum = within(dollars, 0, 1_000_000);
-  if (dollars && (sum === null || sum === 0)) errors.budget_dollars = s.spend.someDollars;
-  if (!tokens && !dollars) errors.budget_dollars = s.spend.needOne;
-  return errors;
-}
-
-/** What it may spend; `null` is no budget. */
-export function budgetOf(draft: Draft): Budget | null {
-  if (draft.budget_per === 'none') return null;
-  const [tokens, dollars] = [draft.budget_tokens.trim(), draft.budget_dollars.trim()];
-  return {
-    per: draft.budget_per === 'day' ? 'day' : 'month',
-    ...(tokens ? { tokens: Number(tokens) } : {}),
-    ...(dollars ? { dollars: Number(dollars) } : {}),
   };
 }
 

@@ -3,6 +3,9 @@ import type { BudgetView, SpendBy, SpendRow } from '../../host/gen';
 import { s } from '../../strings/en';
 import { count, dollars, when } from '../../text/numbers';
 
+/** A caller without a gateway key. */
+const LOCAL = 'local';
+
 export const BYS: readonly SpendBy[] = ['model', 'collection', 'endpoint', 'purpose', 'caller'];
 
 /** `$0.42`, `$0.42 and 3 unknown`, `unknown`. */
@@ -14,6 +17,7 @@ export function costText(cost: number, unknown: number, calls: number): string {
 /** What a row is of, in words. */
 export function keyText(by: SpendBy, key: string): string {
   if (by === 'purpose') return s.spend.purposes[key] ?? key;
+  if (by === 'caller' && key === LOCAL) return s.spend.noKey;
   if (key === '') return s.spend.noCollection;
   return by === 'collection' ? `bench/${key}` : key;
 }
@@ -40,8 +44,11 @@ export function together(rows: readonly SpendRow[]): Total {
   };
 }
 
+/** What is spent of a budget, whosever it is. */
+export type Spending = Omit<BudgetView, 'collection'>;
+
 /** A bar for each thing that a budget bounds. */
-export function budgetBars(it: BudgetView): { label: string; text: string; share: number }[] {
+export function budgetBars(it: Spending): { label: string; text: string; share: number }[] {
   const per = s.spend.period[it.budget.per];
   const bars = [];
   if (it.budget.dollars !== undefined) {
@@ -56,7 +63,7 @@ export function budgetBars(it: BudgetView): { label: string; text: string; share
 }
 
 /** When it begins anew, what it does not count, and whether nothing is left. */
-export function budgetNotes(it: BudgetView): string {
+export function budgetNotes(it: Spending): string {
   return [
     s.spend.resets(when(it.resets_at)),
     it.budget.dollars !== undefined && it.cost_unknown > 0 ? s.spend.uncounted(it.cost_unknown) : '',

@@ -146,7 +146,7 @@ export const route = {
       claude: 'Both model lines are needed: Claude Code asks a small model too, for titles and summaries.',
       codex: 'Codex asks by OpenAI Responses.',
       opencode: 'Then choose it with /models, or let "model" stand as it is here.',
-      gemini: 'The key may be anything, and must be set.',
+      gemini: 'The key must be set. Where none is required it may be anything.',
     },
   },
 };

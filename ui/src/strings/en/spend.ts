@@ -31,6 +31,7 @@ export const spend = {
     count: 'Counting tokens',
   } as Record<string, string>,
   noCollection: 'of no collection',
+  noKey: 'this machine, without a key',
   calls: 'Calls',
   tokensIn: 'Tokens in',
   cached: 'From cache',
