@@ -24,15 +24,37 @@ pub fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, Failur
     })
 }
 
-/// JSON where it is JSON, else the text itself; what begins as JSON does and is none is refused.
+/// JSON where it is JSON, else the text itself; what begins as JSON does and is none is refused, and so is what looks
+/// like a number.
 pub fn value(name: &str, text: &str) -> Result<Value, Failure> {
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),
         Err(error) if text.trim_start().starts_with(['{', '[', '"']) => {
             Err(Failure::Usage(format!("{name}: this begins as JSON does, and is none: {error}")))
         }
+        Err(_) if looks_like_a_number(text) => Err(Failure::Usage(format!(
+            "{name}: {text} is no number as JSON writes one; write it otherwise, or in quotes to have it as a text: \
+             {name}='\"{text}\"'"
+        ))),
         Err(_) => Ok(Value::String(text.to_owned())),
     }
+}
+
+/// `0123`, `--5`, `.5`, `1e400`, `NaN`, `0x1f`; not `1h`, `1.2.3`, `2026-01-01`.
+fn looks_like_a_number(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches(['+', '-']);
+    if ["nan", "inf", "infinity"].iter().any(|word| digits.eq_ignore_ascii_case(word)) {
+        return true;
+    }
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        return !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    }
+    let (number, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    number.contains(|c: char| c.is_ascii_digit())
+        && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'_'))
+        && number.matches(['.', ',']).count() <= 1
+        && exponent.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// As [`value`] reads it.
@@ -45,7 +67,12 @@ pub fn in_words(value: &Value) -> String {
 
 /// Puts a field where its name says (`price.input`); without a text it is taken away.
 pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) -> Result<(), Failure> {
-    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    put_within(fields, name, name, text)
+}
+
+/// `rest` is what is left of the name on the way in.
+fn put_within(fields: &mut Map<String, Value>, name: &str, rest: &str, text: &str) -> Result<(), Failure> {
+    let (first, rest) = rest.split_once('.').unwrap_or((rest, ""));
     if rest.is_empty() {
         match text {
             "" => drop(fields.shift_remove(first)),
@@ -53,10 +80,9 @@ pub fn put(fields: &mut Map<String, Value>, name: &str, text: &str) -> Result<()
         }
         return Ok(());
     }
-    let inner = fields.entry(first).or_insert_with(|| Value::Object(Map::new()));
-    match inner {
-        Value::Object(inner) => put(inner, rest, text),
-        _ => Ok(()),
+    match fields.entry(first).or_insert_with(|| Value::Object(Map::new())) {
+        Value::Object(inner) => put_within(inner, name, rest, text),
+        other => Err(Failure::Usage(format!("{name}: {first} is {other}, and holds no {rest}"))),
     }
 }
 
@@ -104,6 +130,11 @@ mod tests {
             put(&mut fields, name, text).unwrap();
             assert_eq!(Value::Object(fields), wanted, "{name}={text}");
         }
+        let Value::Object(mut one) = json!({"seed": 5}) else { unreachable!() };
+        let refused = put(&mut one, "seed.x", "1").map_err(|it| format!("{it:?}"));
+        assert!(refused.is_err_and(|it| it.contains("seed.x: seed is 5, and holds no x")));
+        let refused = put(&mut one, "price.input", "1e400").map_err(|it| format!("{it:?}"));
+        assert!(refused.is_err_and(|it| it.contains("price.input: 1e400 is no number")));
         let mut none = Map::new();
         put(&mut none, "price.input", "3").unwrap();
         assert_eq!(Value::Object(none), json!({"price": {"input": 3}}));
@@ -121,6 +152,16 @@ mod tests {
             ("1x", json!("1x")),
         ] {
             assert_eq!(value("stop", text).unwrap(), wanted, "{text}");
+        }
+        for text in ["0123", "NaN", "-Infinity", "1e400", "--5", "+1", ".5", "1,5", "1_000", "0x1f", "1e"] {
+            let Err(Failure::Usage(message)) = value("top_p", text) else { panic!("{text} was taken") };
+            let wanted =
+                format!("top_p: {text} is no number as JSON writes one; write it otherwise, or in quotes");
+            assert!(message.starts_with(&wanted), "{message}");
+            assert_eq!(value("top_p", &format!("\"{text}\"")).unwrap(), json!(text));
+        }
+        for text in ["1h", "1.2.3", "2026-01-01", "10:30", "e5", "nano", "-", "."] {
+            assert_eq!(value("x", text).unwrap(), json!(text));
         }
         for text in ["{\"a\":", " [1, 2", "\"a", "{a: 1}", "[1] 2"] {
             let Err(Failure::Usage(message)) = value("stop", text) else { panic!("{text} was taken") };

@@ -89,10 +89,21 @@ async fn arguments(body: Body) -> Result<Value, Response> {
     if body.is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&body).map_err(|wrong| {
-        let error = ControlError::new(Code::BadInput, format!("The body is not JSON: {wrong}."));
-        refuse(StatusCode::BAD_REQUEST, &error)
-    })
+    let mut reader = serde_json::Deserializer::from_slice(&body);
+    let read: Result<Value, _> = serde_path_to_error::deserialize(&mut reader);
+    let wrong = match read {
+        Ok(value) => match reader.end() {
+            Ok(()) => return Ok(value),
+            Err(wrong) => ControlError::new(Code::BadInput, format!("The body is not JSON: {wrong}.")),
+        },
+        // JSON has such numbers, and nobody else.
+        Err(wrong) if wrong.inner().to_string().starts_with("number out of range") => {
+            let field = wrong.path().to_string();
+            ControlError::bad_input(&field, format!("{field}: the number is past any that can be kept"))
+        }
+        Err(wrong) => ControlError::new(Code::BadInput, format!("The body is not JSON: {}.", wrong.inner())),
+    };
+    Err(refuse(StatusCode::BAD_REQUEST, &wrong))
 }
 
 async fn events(State(control): State<Control>) -> Response {

@@ -104,9 +104,30 @@ fn create_private_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Writes a file that only its owner may read, in one step: a reader sees the old text or the new.
+/// To `<its name>.aside`, or a number behind that.
+fn move_folder_aside(path: &Path) -> io::Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let named = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".aside");
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        PathBuf::from(name)
+    };
+    let Some(to) = (1..).map(named).find(|to| to.symlink_metadata().is_err()) else { return Ok(()) };
+    tracing::error!(folder = %path.display(), to = %to.display(), "a folder stood where a file belongs and was moved aside");
+    std::fs::rename(path, to)
+}
+
+/// Writes a file that only its owner may read, in one step: a reader sees the old text or the new. A folder that stands in
+/// its place is moved aside.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = path.with_extension("part");
+    move_folder_aside(&part)?;
+    move_folder_aside(path)?;
     let mut options = OpenOptions::new();
     options.create(true).truncate(true).write(true);
     #[cfg(unix)]

@@ -12,7 +12,7 @@ use plan::{Cooldowns, Evidence, Reach, Registered, Shape, Tally, Unavailable};
 use store::{ShapeRecord, Store, StoreError};
 use wire::{Class, UpstreamError};
 
-use crate::{gateway::Gateway, setup::Snapshot, view::AlertKind};
+use crate::{facts::Holds, gateway::Gateway, setup::Snapshot, view::AlertKind};
 
 pub(crate) struct Known {
     evidence: Mutex<Evidence>,
@@ -137,9 +137,9 @@ impl Gateway {
     }
 
     /// What a call's end says of its model's limits: its rate, and what it can take.
-    pub(crate) fn note_limits(&self, it: &Registered, error: Option<&UpstreamError>) {
+    pub(crate) fn note_limits(&self, it: &Registered, holds: Holds, error: Option<&UpstreamError>) {
         if let Some(error) = error {
-            self.learn_facts(it, error);
+            self.learn_facts(it, holds, error);
         }
         match error {
             None if self.known().cooldowns().succeeded(&it.model, &it.connection) => self.cooldowns_changed(),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use catalog::{Endpoint, FactSource, Facts, KnownFacts, Model, ModelCatalog, Price};
 use plan::{Registered, Setup};
 use store::{FactsRow, Store, StoreError};
-use wire::{Lack, UpstreamError};
+use wire::{AskedWith, Content, Lack, Request, UpstreamError};
 
 use crate::{
     gateway::Gateway,
@@ -296,8 +296,8 @@ impl Gateway {
 
     /// What a call's end says of what its model can take: how much, tools, images. From now on it is not asked for more.
     /// In the background, as the call is over.
-    pub(crate) fn learn_facts(&self, it: &Registered, error: &UpstreamError) {
-        let shown = shown(error);
+    pub(crate) fn learn_facts(&self, it: &Registered, holds: Holds, error: &UpstreamError) {
+        let shown = shown(it, holds, error);
         let is_news = |known: &Facts| {
             let met = shown.context_window;
             met.is_some_and(|met| known.context_window.is_none_or(|known| met < known))
@@ -317,9 +317,33 @@ impl Gateway {
     }
 }
 
+/// What a question holds that a model may not take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Holds {
+    pub tools: bool,
+    pub images: bool,
+}
+
+impl Holds {
+    pub(crate) fn of(request: &Request) -> Holds {
+        Holds { tools: request.tool_use().is_some(), images: has_images(request) }
+    }
+}
+
+/// Whether a turn or a tool's result shows an image.
+pub(crate) fn has_images(request: &Request) -> bool {
+    request.parts().any(|part| match &part.content {
+        Content::Image(_) => true,
+        Content::ToolResult(result) => {
+            result.parts.iter().any(|part| matches!(part.content, Content::Image(_)))
+        }
+        _ => false,
+    })
+}
+
 /// What a refusal says of the model that was asked.
-fn shown(error: &UpstreamError) -> Facts {
-    let lack = error.lack();
+fn shown(it: &Registered, Holds { tools, images }: Holds, error: &UpstreamError) -> Facts {
+    let lack = error.lack(AskedWith { served: &it.model.served, tools, images });
     Facts {
         context_window: error.context_window(),
         tools: (lack == Some(Lack::Tools)).then_some(false),

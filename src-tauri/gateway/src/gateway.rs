@@ -271,7 +271,15 @@ impl Gateway {
             Some(key) => Some(key),
             None => self.key(endpoint).await,
         };
-        let test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
+        let mut test = list_models(&*self.inner.upstream.transport, &self.resolve(endpoint), key).await;
+        let listed = test.models.len();
+        // What it lists is kept and shown.
+        test.models.retain(|model| self.mask(&model.served).is_none());
+        let left_out = listed - test.models.len();
+        if left_out > 0 {
+            let are = if left_out == 1 { "model is" } else { "models are" };
+            test.message = format!("{} {left_out} {are} left out, as a key is part of the id.", test.message);
+        }
         EndpointTest { message: wire::redact::shorten(&self.scrub(&test.message), TEST_CHARS), ..test }
     }
 

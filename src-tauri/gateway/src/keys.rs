@@ -8,7 +8,7 @@ use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState}
 use crate::{
     alerts, callers,
     gateway::Gateway,
-    unfit,
+    unfit::{self, Unfit},
     view::{AlertKind, LiveEvent},
 };
 
@@ -27,7 +27,9 @@ pub enum KeyError {
 pub(crate) fn open(gateway: &Gateway) -> Vault {
     let vault = Vault::open(gateway.data_dir(), Environment::process(), KeychainChoice::Os);
     load_all(gateway, &vault);
-    for found in unfit::keys_in(&vault, &Setup::default(), &gateway.snapshot().setup) {
+    // What stood there before it was refused is kept, and said.
+    let (none, setup) = (Setup::default(), &gateway.snapshot().setup);
+    for found in unfit::keys_in(&vault, &none, setup).into_iter().chain(unfit::wrong_options(&none, setup)) {
         tracing::warn!("{found}");
     }
     vault
@@ -160,6 +162,17 @@ impl Gateway {
         self.vault().wait().await;
         let gateway = self.clone();
         tokio::task::spawn_blocking(move || gateway.vault().get().map(act)).await.ok().flatten()
+    }
+
+    /// Refuses texts that are to be kept, each with its field, where one holds a known key. `item` says whose they are.
+    pub(crate) async fn hold_no_key<'a>(
+        &self,
+        item: &str,
+        texts: impl IntoIterator<Item = (String, &'a str)>,
+    ) -> Result<(), Unfit> {
+        let vault = self.vault().wait().await;
+        let found = texts.into_iter().find_map(|(field, text)| unfit::key_in(vault, item, &field, text));
+        found.map_or(Ok(()), Err)
     }
 
     /// A text of the owner's as it may be shown: without known keys that are more than a word.

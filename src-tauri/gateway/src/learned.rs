@@ -1,6 +1,8 @@
 //! What members have been seen to refuse: they are asked otherwise from then on, whoever asks. By endpoint and served
 //! name, and kept over a restart.
 
+mod named;
+
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -12,6 +14,7 @@ use serde_json::{Map, Value};
 use store::{LearnedRow, Store, StoreError};
 use wire::{Parameter, Quirks, UpstreamError};
 
+use self::named::{Named, named};
 use crate::{
     facts::{Place, place},
     gateway::Gateway,
@@ -28,7 +31,7 @@ pub(crate) struct Learned {
 struct Refused {
     /// In the order in which it was found out.
     parameters: Vec<Parameter>,
-    /// Names of its owner's options.
+    /// Its owner's options, by where they stand: `generationConfig.topK`.
     options: Vec<String>,
 }
 
@@ -91,7 +94,7 @@ impl Gateway {
         if !options.is_empty()
             && let Some(refused) = self.learned().lock().get(&place(&it.model))
         {
-            refused.options.iter().for_each(|name| drop(options.remove(name)));
+            refused.options.iter().for_each(|path| named::remove(&mut options, path));
         }
         options
     }
@@ -131,24 +134,29 @@ impl Refused {
     /// With what this error says beside; `None` where that changes nothing. A parameter that is refused is left out
     /// whoever set it: the caller, or the owner with an option of its name.
     fn and(mut self, it: &Registered, error: &UpstreamError) -> Option<Refused> {
-        let options = || it.model.options.keys().map(String::as_str).filter(|name| !self.leaves_out(name));
+        let mut options = named(&it.model.options);
+        options.retain(|option| !self.leaves_out(&option.path));
+        let names = || options.iter().map(|option| option.said.as_str());
+        let at = |is: &dyn Fn(&Named) -> bool| options.iter().find(|it| is(it)).map(|it| it.path.clone());
         // An option of the owner's that is named before it is what is refused.
-        let named = error.refused_name().filter(|(name, parameter)| {
-            let first = error.refused_field(options().chain([*name]));
+        let parameter = error.refused_name().filter(|(name, parameter)| {
+            let first = error.refused_field(names().chain([*name]));
             first.is_none_or(|first| first.eq_ignore_ascii_case(name))
                 && self.over(it.quirks).without(*parameter).is_some()
         });
-        let option = match named {
+        let option = match parameter {
             // A budget goes under its other name, whoever set it.
             Some((_, Parameter::PlainBudget | Parameter::CompletionBudget)) => None,
             Some((name, _)) => {
                 let outer = name.split('.').next().unwrap_or(name);
-                options().find(|option| option.eq_ignore_ascii_case(outer))
+                at(&|option| option.said.eq_ignore_ascii_case(outer))
             }
-            None => Some(error.refused_field(options())?),
+            None => {
+                let said = error.refused_field(names())?;
+                at(&|option| option.said == said)
+            }
         };
-        let option = option.map(str::to_owned);
-        self.parameters.extend(named.map(|(_, parameter)| parameter));
+        self.parameters.extend(parameter.map(|(_, parameter)| parameter));
         self.options.extend(option);
         Some(self)
     }
@@ -228,9 +236,51 @@ mod tests {
             (json!({"max_tokens": 5}), budget, vec![Parameter::PlainBudget], vec![]),
             (json!({"max_completion_tokens": 5}), budget, vec![Parameter::PlainBudget], vec![]),
             (json!({"frobnicate": 1, "temperature": 0.5}), meant, vec![], vec!["frobnicate"]),
+            // One within an object goes alone, by its own name where an API's options are held there.
+            (
+                json!({"generationConfig": {"seed": 1, "topK": 3}}),
+                "Unknown name \"top_k\" at 'generation_config': Cannot find field.",
+                vec![Parameter::Sampling],
+                vec!["generationConfig.topK"],
+            ),
+            (
+                json!({"generationConfig": {"thinkingConfig": {"depth": 1}, "seed": 1}}),
+                "Invalid JSON payload received. Unknown name \"depth\" at 'generation_config.thinking_config': \
+                 Cannot find field.",
+                vec![],
+                vec!["generationConfig.thinkingConfig.depth"],
+            ),
+            (
+                json!({"options": {"mirostat": 1, "num_ctx": 9}}),
+                "unsupported parameter: mirostat",
+                vec![],
+                vec!["options.mirostat"],
+            ),
+            (
+                json!({"provider": {"sort": "price", "order": []}}),
+                "Unknown parameter: 'provider.sort'. Fields are in no order.",
+                vec![],
+                vec!["provider.sort"],
+            ),
         ] {
             let left_out: Vec<String> = left_out.into_iter().map(str::to_owned).collect();
             assert_eq!(learned(options.clone(), words), (parameters, left_out), "{options} {words}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_of_an_object_leaves_the_rest_of_it() {
+        let options = json!({"a.b": 1, "a": {"b": 2, "c": {"d": 3, "e": 4}}, "f": 5});
+        for (path, wanted) in [
+            ("a.b", json!({"a": {"b": 2, "c": {"d": 3, "e": 4}}, "f": 5})),
+            ("a.c.d", json!({"a.b": 1, "a": {"b": 2, "c": {"e": 4}}, "f": 5})),
+            ("a", json!({"a.b": 1, "f": 5})),
+            ("f.g", options.clone()),
+            ("x.y", options.clone()),
+        ] {
+            let mut left = options.as_object().cloned().unwrap();
+            named::remove(&mut left, path);
+            assert_eq!(Value::Object(left), wanted, "{path}");
         }
     }
 

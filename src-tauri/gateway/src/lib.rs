@@ -39,6 +39,7 @@ mod told;
 mod turn;
 mod under_way;
 mod unfit;
+mod unmasked;
 mod upkeep;
 mod upstream;
 pub mod view;

@@ -13,6 +13,7 @@ use wire::{Class, UpstreamError, Usage};
 use crate::{
     alerts,
     callers::Caller,
+    facts::Holds,
     gateway::Gateway,
     panel::{class_word, round},
     sending::{Sending, Unwritten, rules},
@@ -46,6 +47,7 @@ pub(crate) struct Call<'a> {
     /// What goes out, and the estimate of its input.
     pub body: &'a Bytes,
     pub estimate: u64,
+    pub holds: Holds,
 }
 
 /// A call that has its place by its endpoint's rules, and is not sent yet.
@@ -62,6 +64,7 @@ pub(crate) struct Metered {
     collection: String,
     caller: Caller,
     purpose: Purpose,
+    holds: Holds,
     sending: Arc<Sending>,
     /// `None` once it is over.
     unwritten: Option<Unwritten>,
@@ -121,6 +124,7 @@ impl Gateway {
             collection: call.collection.to_owned(),
             caller: call.caller.clone(),
             purpose: call.purpose,
+            holds: call.holds,
             sending,
             unwritten: Some(unwritten),
             held: None,
@@ -287,7 +291,7 @@ impl Metered {
         }
         self.gateway.note_health(it, error, answered);
         if error.is_some() || answered {
-            self.gateway.note_limits(it, error);
+            self.gateway.note_limits(it, self.holds, error);
         }
     }
 
@@ -354,7 +358,7 @@ impl Metered {
             endpoint: of(|it| &it.model.endpoint),
             connection: of(|it| &it.connection),
             served: of(|it| &it.model.served),
-            served_as: ended.served_as.map(str::to_owned),
+            served_as: ended.served_as.map(|said| self.gateway.scrub(said)),
             purpose: self.purpose.word().to_owned(),
             call: ended.call.to_owned(),
             turn: ended.turn,

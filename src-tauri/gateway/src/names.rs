@@ -4,17 +4,47 @@
 use std::collections::HashMap;
 
 use plan::Setup;
-use store::{Store, StoreError};
+use store::{LearnedRow, Store, StoreError};
 
 use crate::{
+    facts::Place,
     gateway::Gateway,
     setup::{ChangeError, Snapshot},
     view::LiveEvent,
 };
 
-/// Names that were given up: each with what its model is called now, or nothing where it is not there any more.
+/// Names that were given up.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names(HashMap<String, Option<String>>);
+pub(crate) struct Names(HashMap<String, GivenUp>);
+
+#[derive(Clone, Debug, Default)]
+struct GivenUp {
+    /// What its model is called now; nothing where it is not there any more.
+    now: Option<String>,
+    /// Where its model was reached when it was removed, if that is known.
+    base: Option<String>,
+}
+
+/// A model that is in the set-up no more.
+pub(crate) struct Gone {
+    pub alias: String,
+    /// Its endpoint and its served id.
+    pub place: Place,
+    /// Where its endpoint was, if that is known.
+    pub base: Option<String>,
+}
+
+impl Gone {
+    /// Where it was, as it is kept.
+    pub(crate) fn learned(self) -> Option<LearnedRow> {
+        let Gone { alias, place: (endpoint, served), base } = self;
+        let what = format!("{BASE_OF}{alias}");
+        Some(LearnedRow { endpoint, served, what, body: base?, ..LearnedRow::default() })
+    }
+}
+
+/// What is kept of a model that was removed: with its alias behind it.
+const BASE_OF: &str = "base of ";
 
 /// Why a model was not given another name.
 #[derive(Debug, thiserror::Error)]
@@ -35,29 +65,42 @@ pub enum RenameError {
 impl Names {
     /// Blocks.
     pub(crate) fn load(store: &Store) -> Result<Names, StoreError> {
-        Ok(Names(store.names()?.into_iter().map(|row| (row.alias, row.now)).collect()))
+        let mut names: HashMap<String, GivenUp> =
+            store.names()?.into_iter().map(|row| (row.alias, GivenUp { now: row.now, base: None })).collect();
+        for row in store.learned()? {
+            if let Some(name) = row.what.strip_prefix(BASE_OF).and_then(|alias| names.get_mut(alias)) {
+                name.base = Some(row.body);
+            }
+        }
+        Ok(Names(names))
     }
 
     /// As the store has them once `from` is called `to`: names that led to it lead on, and one that its model takes up
     /// again leads nowhere.
     pub(crate) fn renamed(&self, from: &str, to: &str) -> Names {
         let mut names = self.0.clone();
-        for now in names.values_mut().filter(|now| now.as_deref() == Some(from)) {
-            *now = Some(to.to_owned());
+        for it in names.values_mut().filter(|it| it.now.as_deref() == Some(from)) {
+            it.now = Some(to.to_owned());
         }
         names.remove(to);
-        names.insert(from.to_owned(), Some(to.to_owned()));
+        names.insert(from.to_owned(), GivenUp { now: Some(to.to_owned()), base: None });
         Names(names)
     }
 
     /// As the store has them once these are no model's name any more: names that led to them lead nowhere.
-    pub(crate) fn given_up(&self, aliases: &[String]) -> Names {
+    pub(crate) fn given_up(&self, gone: &[Gone]) -> Names {
         let mut names = self.0.clone();
-        for alias in aliases {
-            names.values_mut().filter(|now| now.as_ref() == Some(alias)).for_each(|now| *now = None);
-            names.insert(alias.clone(), None);
+        for Gone { alias, base, .. } in gone {
+            names.values_mut().filter(|it| it.now.as_ref() == Some(alias)).for_each(|it| it.now = None);
+            names.insert(alias.clone(), GivenUp { now: None, base: base.clone() });
         }
         Names(names)
+    }
+
+    /// Whether the model that had the name was reached somewhere else.
+    pub(crate) fn was_elsewhere(&self, alias: &str, base: &str) -> bool {
+        let had = self.0.get(alias).and_then(|it| it.base.as_deref());
+        had.is_some_and(|had| had.trim_end_matches('/') != base.trim_end_matches('/'))
     }
 
     /// Every name that was given up.
@@ -73,7 +116,7 @@ impl Names {
     /// What a given-up name's model is called now; `None` for a name that was never given up, and for one whose model is
     /// gone.
     pub(crate) fn now(&self, alias: &str) -> Option<&str> {
-        self.0.get(alias)?.as_deref()
+        self.0.get(alias)?.now.as_deref()
     }
 }
 
@@ -173,7 +216,14 @@ mod tests {
 
     #[test]
     fn a_name_of_a_model_that_goes_leads_nowhere() {
-        let names = Names::default().renamed("alpha", "omega").given_up(&["omega".to_owned()]);
+        let base = "https://example.com/v1";
+        let place = ("fake".to_owned(), "a".to_owned());
+        let gone = Gone { alias: "omega".to_owned(), place, base: Some(base.to_owned()) };
+        let names = Names::default().renamed("alpha", "omega").given_up(&[gone]);
+        assert!(
+            names.was_elsewhere("omega", "https://example.org/v1") && !names.was_elsewhere("omega", base)
+        );
+        assert!(!names.was_elsewhere("alpha", "https://example.org/v1"), "nobody knows");
         assert_eq!((names.now("alpha"), names.now("omega")), (None, None));
         assert!(names.is_given_up("alpha") && names.is_given_up("omega") && !names.is_given_up("psi"));
     }

@@ -15,11 +15,12 @@ use vault::Vault;
 use crate::{
     evidence::Known,
     facts::{self, Book, ModelFacts, ToKeep},
-    names::Names,
+    names::{Gone, Names},
     paid::{self, Paid, PaidChange},
     refresh::{Refreshed, Seen},
     under_way::UnderWay,
     unfit::{self, Unfit},
+    unmasked,
     upstream::ListedModel,
 };
 
@@ -131,9 +132,13 @@ impl SetupState {
         let before = self.snapshot();
         let mut after = before.setup.clone();
         let outcome = edit(&mut after).map_err(ChangeError::Refused)?;
+        if let Some(vault) = vault {
+            unmasked::restore(vault, &before.setup, &mut after);
+        }
         let (mut changes, mut audit) = difference(&before.setup, &after, actor);
         if !changes.is_empty() {
             self.names_are_free(&before, &after).await?;
+            unfit::options_are_right(&before.setup, &after)?;
             if let Some(vault) = vault {
                 holds_no_key(vault, &before, &after).await?;
             }
@@ -143,13 +148,20 @@ impl SetupState {
                     .and_then(|vault| vault.mask(&entry.detail))
                     .unwrap_or(std::mem::take(&mut entry.detail));
             }
-            let gone = gone(&before.setup, &after);
-            changes.extend(gone.iter().map(|alias| SetupChange::GiveUpName { alias: alias.clone() }));
+            let mut gone = gone(&before.setup, &after);
+            for it in &mut gone {
+                it.base.take_if(|base| vault.is_some_and(|vault| vault.mask(base).is_some()));
+            }
+            changes.extend(gone.iter().map(|it| SetupChange::GiveUpName { alias: it.alias.clone() }));
             let names = match gone.is_empty() {
                 true => before.names.clone(),
                 false => Arc::new(before.names.given_up(&gone)),
             };
             self.store.change_setup(changes, audit).await?;
+            for row in gone.into_iter().filter_map(Gone::learned) {
+                // Recording goes on without it.
+                drop(self.store.keep_learned(row));
+            }
             let keep = self.book().changed(&before.setup, &after);
             self.show(after, names);
             self.keep(keep).await;
@@ -160,6 +172,11 @@ impl SetupState {
     /// An alias with a call under way or in the records stands for one model at one place, for ever: of one that was
     /// removed, the ledger says which that was.
     async fn names_are_free<E>(&self, before: &Snapshot, after: &Setup) -> Result<(), ChangeError<E>> {
+        // An endpoint that was made anew under the name of another may be anywhere.
+        let is_elsewhere = |model: &Model| {
+            let endpoint = after.endpoints.iter().find(|endpoint| endpoint.name == model.endpoint);
+            endpoint.is_some_and(|endpoint| before.names.was_elsewhere(&model.alias, &endpoint.base))
+        };
         for model in &after.models {
             let (alias, place) = (&model.alias, facts::place(model));
             let old = before.setup.models.iter().find(|old| old.alias == *alias);
@@ -174,7 +191,7 @@ impl SetupState {
                 return Err(Unfit::UnderWay { alias: alias.clone(), endpoint, served }.into());
             }
             match self.store.last_served_under(alias.clone()).await? {
-                Some(had) if had != place && old.is_none() => {
+                Some(had) if old.is_none() && (had != place || is_elsewhere(model)) => {
                     return Err(Unfit::NameGivenUp(alias.clone()).into());
                 }
                 Some((endpoint, served)) if (&endpoint, &served) != (&place.0, &place.1) => {
@@ -394,11 +411,20 @@ fn from_items(items: Vec<SetupItem>) -> Setup {
     setup
 }
 
-/// The aliases that are no model's any more.
-fn gone(before: &Setup, after: &Setup) -> Vec<String> {
+/// The models that are there no more, under their alias.
+fn gone(before: &Setup, after: &Setup) -> Vec<Gone> {
     let stay: HashSet<&str> = after.models.iter().map(|model| model.alias.as_str()).collect();
-    let old = before.models.iter().map(|model| &model.alias);
-    old.filter(|alias| !stay.contains(alias.as_str())).cloned().collect()
+    let base = |name: &str| {
+        let endpoint = before.endpoints.iter().find(|endpoint| endpoint.name == *name);
+        endpoint.map(|endpoint| endpoint.base.clone())
+    };
+    let old = before.models.iter().filter(|model| !stay.contains(model.alias.as_str()));
+    let gone = |model: &Model| Gone {
+        alias: model.alias.clone(),
+        place: facts::place(model),
+        base: base(&model.endpoint),
+    };
+    old.map(gone).collect()
 }
 
 fn difference(before: &Setup, after: &Setup, actor: &str) -> (Vec<SetupChange>, Vec<AuditEntry>) {

@@ -12,13 +12,19 @@ use crate::{
 /// Why spending cannot be told.
 #[derive(Debug, thiserror::Error)]
 pub enum SpendError {
-    #[error("since: write 24h, 7d, a day such as 2026-11-01, or RFC 3339; nothing was sent before 1970")]
+    #[error("since: write 24h or 7d for as long ago, a day such as 2026-11-01, or RFC 3339")]
     Since,
+    #[error("since: nothing was sent before 1970; write 24h, 7d, or a day since then")]
+    TooLongAgo,
+    #[error("since: this is yet to come; write 24h, 7d, or a day that has begun")]
+    YetToCome,
     #[error("the records could not be read: {0}")]
     Store(#[from] StoreError),
 }
 
 const HOUR_MS: i64 = 3_600_000;
+/// Where a day begins first, it is that much ahead of UTC.
+const AHEAD_MS: i64 = 14 * HOUR_MS;
 const USUAL_DAYS: i64 = 30;
 
 impl Gateway {
@@ -27,7 +33,7 @@ impl Gateway {
     pub fn spend(&self, by: SpendBy, since: Option<&str>) -> Result<Spend, SpendError> {
         let now_ms = self.clock().now_ms();
         let since_ms = match since {
-            Some(since) => instant(since.trim(), now_ms).ok_or(SpendError::Since)?,
+            Some(since) => instant(since.trim(), now_ms)?,
             None => now_ms - USUAL_DAYS * 24 * HOUR_MS,
         };
         let by = match by {
@@ -55,50 +61,71 @@ impl Gateway {
     }
 }
 
-/// Unix milliseconds of `24h`, `7d`, a day of UTC, or an instant.
-fn instant(since: &str, now_ms: i64) -> Option<i64> {
-    let ago = |unit: char, hours: i64| {
-        let count: i64 = since.strip_suffix(unit)?.parse().ok()?;
-        now_ms.checked_sub(count.checked_mul(hours * HOUR_MS)?).filter(|_| count >= 0)
+/// Unix milliseconds of `24h` ago, `7d` ago, a day of UTC, or an instant: none before 1970, none to come.
+fn instant(since: &str, now_ms: i64) -> Result<i64, SpendError> {
+    let hours =
+        [('h', 1), ('d', 24)].into_iter().find_map(|(unit, hours)| Some((since.strip_suffix(unit)?, hours)));
+    if let Some((count, hours)) = hours.filter(|(count, _)| is_count(count)) {
+        let ago = count.parse::<i64>().ok().and_then(|count| count.checked_mul(hours * HOUR_MS));
+        let at_ms = ago.and_then(|ago| now_ms.checked_sub(ago));
+        return at_ms.filter(|at_ms| *at_ms >= 0).ok_or(SpendError::TooLongAgo);
+    }
+    let day = || {
+        let day: Date = since.parse().ok().filter(|_| !since.contains(['T', 't', ' ']))?;
+        let begins = TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0));
+        // The last days there are have no instant of their own.
+        Some(begins.map_or(i64::MAX, Timestamp::as_millisecond))
     };
-    let instant = ago('h', 1)
-        .or_else(|| ago('d', 24))
-        .or_else(|| {
-            let day: Date = since.parse().ok()?;
-            let is_day = !since.contains(['T', 't', ' ']);
-            is_day
-                .then(|| TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok())?
-                .map(Timestamp::as_millisecond)
-        })
-        .or_else(|| since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond));
-    instant.filter(|at_ms| *at_ms >= 0)
+    let at = || since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
+    match day().or_else(at).ok_or(SpendError::Since)? {
+        ..0 => Err(SpendError::TooLongAgo),
+        at_ms if at_ms > now_ms.saturating_add(AHEAD_MS) => Err(SpendError::YetToCome),
+        at_ms => Ok(at_ms),
+    }
+}
+
+/// Digits alone: `+7` and `-7` may be meant either way.
+fn is_count(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::instant;
+    use super::{SpendError, instant};
 
     #[test]
     fn since_when() {
         let now_ms = 1_796_000_000_000;
+        let said = |error: SpendError| match error {
+            SpendError::TooLongAgo => "too long ago",
+            SpendError::YetToCome => "yet to come",
+            _ => "not understood",
+        };
         for (since, wanted) in [
-            ("24h", Some(now_ms - 86_400_000)),
-            ("7d", Some(now_ms - 7 * 86_400_000)),
-            ("1970-01-02", Some(86_400_000)),
-            ("1970-01-02T00:00:01Z", Some(86_401_000)),
-            ("1970-01-02T01:00:00+01:00", Some(86_400_000)),
-            ("-1d", None),
-            ("99999999999999999d", None),
-            ("99999999d", None),
-            ("-000001-01-01", None),
-            ("1969-12-31", None),
-            ("1970-01-01", Some(0)),
-            ("20000d", Some(now_ms - 20_000 * 86_400_000)),
-            ("9999999h", None),
-            ("yesterday", None),
-            ("", None),
+            ("24h", Ok(now_ms - 86_400_000)),
+            ("7d", Ok(now_ms - 7 * 86_400_000)),
+            ("0d", Ok(now_ms)),
+            ("20000d", Ok(now_ms - 20_000 * 86_400_000)),
+            ("1970-01-01", Ok(0)),
+            ("1970-01-02", Ok(86_400_000)),
+            ("1970-01-02T00:00:01Z", Ok(86_401_000)),
+            ("1970-01-02T01:00:00+01:00", Ok(86_400_000)),
+            ("99999999999999999d", Err("too long ago")),
+            ("99999999999999999999999h", Err("too long ago")),
+            ("99999999d", Err("too long ago")),
+            ("9999999h", Err("too long ago")),
+            ("1969-12-31", Err("too long ago")),
+            ("-000001-01-01", Err("too long ago")),
+            ("9999-12-31", Err("yet to come")),
+            ("2027-01-01T00:00:00Z", Err("yet to come")),
+            ("+7d", Err("not understood")),
+            ("-1d", Err("not understood")),
+            ("- 1d", Err("not understood")),
+            ("d", Err("not understood")),
+            ("yesterday", Err("not understood")),
+            ("", Err("not understood")),
         ] {
-            assert_eq!(instant(since, now_ms), wanted, "{since}");
+            assert_eq!(instant(since, now_ms).map_err(said), wanted, "{since}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What no change of the set-up may do, whoever makes it.
+//! What no change of the set-up may do, whoever makes it, and no text that is kept beside it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use catalog::{FieldError, Model};
 use plan::Setup;
 use serde::Serialize;
 use serde_json::Value;
@@ -25,14 +26,42 @@ pub enum Unfit {
     UnderWay { alias: String, endpoint: String, served: String },
     /// `item` is `model fast`, `field` a path in it; `of` is whose key it is, in words.
     #[error(
-        "{item}: {field}: this text contains {of}. Texts of the set-up are shown and exported, so take it out; a key \
-         is kept with bench endpoint key."
+        "{item}: {field}: this text contains {of}. Texts of the set-up are kept, shown and exported, so take it out; a \
+         key is kept with bench endpoint key."
     )]
     HoldsKey { item: String, field: String, of: String },
     #[error(
         "{item}: {field}: this text holds ••••, which stands for a key that is not shown; write it without."
     )]
     Masked { item: String, field: String },
+    /// An option that no provider of the API would take; `message` says what it must be.
+    #[error("{item}: {field}: {message}")]
+    Option { item: String, field: String, message: String },
+}
+
+/// Refuses an option of a model that cannot be right, and did not stand there before.
+pub(crate) fn options_are_right(before: &Setup, after: &Setup) -> Result<(), Unfit> {
+    wrong_options(before, after).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// The options in `after` and not in `before` that cannot be right.
+pub(crate) fn wrong_options(before: &Setup, after: &Setup) -> Vec<Unfit> {
+    let wrong = |setup: &Setup, model: &Model| {
+        let endpoint = setup.endpoints.iter().find(|endpoint| endpoint.name == model.endpoint);
+        catalog::wrong_options(endpoint, &model.options)
+    };
+    let mut found = Vec::new();
+    for model in &after.models {
+        let was = before.models.iter().find(|was| was.alias == model.alias);
+        if was.is_some_and(|was| was.options == model.options) || model.options.is_empty() {
+            continue;
+        }
+        let stood = was.map_or_else(Vec::new, |was| wrong(before, was));
+        let new = wrong(after, model).into_iter().filter(|error| !stood.contains(error));
+        let item = || format!("model {}", model.alias);
+        found.extend(new.map(|FieldError { field, message }| Unfit::Option { item: item(), field, message }));
+    }
+    found
 }
 
 /// Refuses a new text that holds a known key. Blocks: keys of new endpoints are looked up first.
@@ -64,9 +93,13 @@ fn items<T: PartialEq + Serialize>(
     vault: &Vault,
     found: &mut Vec<Unfit>,
 ) {
-    let old: std::collections::HashMap<&str, &T> = before.iter().map(|it| (name(it), it)).collect();
+    let old: HashMap<&str, &T> = before.iter().map(|it| (name(it), it)).collect();
+    // An item under a new name was the one that is not there any more, where there is one.
+    let kept: HashSet<&str> = after.iter().map(name).collect();
+    let mut gone = before.iter().filter(|was| !kept.contains(name(was)));
+    let renamed = gone.next().filter(|_| gone.next().is_none());
     for item in after {
-        let was = old.get(name(item)).copied();
+        let was = old.get(name(item)).copied().or(renamed);
         if was == Some(item) {
             continue;
         }
@@ -78,25 +111,29 @@ fn items<T: PartialEq + Serialize>(
                 stood.insert(text.to_owned());
             });
         }
-        let shown = |text: &str| vault.mask(text).unwrap_or_else(|| text.to_owned());
+        let place = format!("{kind} {}", name(item));
         texts(&value(item), "", &mut |field, text| {
-            if stood.contains(text) {
-                return;
-            }
-            let place = || (shown(&format!("{kind} {}", name(item))), shown(field));
-            if text.contains(vault::MASK) {
-                let (item, field) = place();
-                found.push(Unfit::Masked { item, field });
-            } else if let Some(endpoint) = vault.whose_key_in(text) {
-                let of = match endpoint.as_str() {
-                    "" => "a key".to_owned(),
-                    name => format!("the key of endpoint {name}"),
-                };
-                let (item, field) = place();
-                found.push(Unfit::HoldsKey { item, field, of });
+            if !stood.contains(text) {
+                found.extend(key_in(vault, &place, field, text));
             }
         });
     }
+}
+
+/// Why a text of this field of an item may not be kept.
+pub(crate) fn key_in(vault: &Vault, item: &str, field: &str, text: &str) -> Option<Unfit> {
+    let shown = |text: &str| vault.mask(text).unwrap_or_else(|| text.to_owned());
+    let place = || (shown(item), shown(field));
+    if text.contains(vault::MASK) {
+        let (item, field) = place();
+        return Some(Unfit::Masked { item, field });
+    }
+    let of = match vault.whose_key_in(text)?.as_str() {
+        "" => "a key".to_owned(),
+        name => format!("the key of endpoint {name}"),
+    };
+    let (item, field) = place();
+    Some(Unfit::HoldsKey { item, field, of })
 }
 
 /// Every text in a value, the names of its fields too, with where it stands: `options.user`, `tags[0]`.

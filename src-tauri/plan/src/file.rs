@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use catalog::{Endpoint, Model};
 use serde::Deserialize;
-use serde_json::error::Category;
+use serde_json::{Value, error::Category, value::RawValue};
 
 use crate::{
     Collection, Settings, SetupError, ShapeRule,
@@ -92,11 +94,15 @@ impl NamedSettings {
 }
 
 fn check_version(text: &str) -> Result<(), SetupError> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| at_path(".", &error))?;
-    let Some(object) = value.as_object() else {
+    // Only whether it is JSON: what is wrong with a value is said with its place.
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| at_path(".", &error))?;
+    if !whole.get().starts_with('{') {
         return Err(SetupError::new("set-up", "expected an object: {\"version\": 1, …}"));
-    };
-    match object.get("version") {
+    }
+    let fields: BTreeMap<String, &RawValue> =
+        serde_json::from_str(whole.get()).map_err(|error| at_path(".", &error))?;
+    let version = fields.get("version").map(|version| serde_json::from_str::<Value>(version.get()));
+    match version.map(Result::unwrap_or_default) {
         Some(version) if version.as_u64() == Some(SETUP_VERSION.into()) => Ok(()),
         Some(version) if version.as_u64().is_some_and(|version| version > SETUP_VERSION.into()) => {
             Err(SetupError::new(
@@ -123,6 +129,8 @@ fn at_path(path: &str, error: &serde_json::Error) -> SetupError {
     let message = text.strip_suffix(&position).unwrap_or(&text);
     match error.classify() {
         Category::Data if path != "." => SetupError::new(path, message),
+        // Written right, and past every number there is.
+        Category::Syntax if path != "." && message == "number out of range" => SetupError::new(path, message),
         Category::Data => SetupError::new("set-up", message),
         Category::Syntax | Category::Eof | Category::Io => SetupError::new(
             format!("line {}, column {}", error.line(), error.column()),

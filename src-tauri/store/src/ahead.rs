@@ -33,9 +33,9 @@ struct State {
 
 impl Ahead {
     /// Opens the folder's lines, and gives the database those that it does not have.
-    pub(crate) fn open(folder: &Path, connection: &mut Connection) -> io::Result<Ahead> {
+    pub(crate) fn open(folder: &Path, connection: &mut Connection, now_ms: i64) -> io::Result<Ahead> {
         let path = folder.join(AHEAD);
-        let mut file = files::touch_private_file(&path)?;
+        let mut file = files::touch_or_move_aside(&path, now_ms)?;
         let rows = read(&file)?;
         let held = match take_in(connection, &rows) {
             Ok(()) => {
@@ -176,7 +176,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(AHEAD);
         let mut connection = database();
-        let ahead = Ahead::open(folder.path(), &mut connection).unwrap();
+        let ahead = Ahead::open(folder.path(), &mut connection, 0).unwrap();
         assert!((1..=3).all(|n| ahead.note(&row(n))));
         assert!(ahead.is_ahead());
         // The process ends here, with one turn of three in the database and a line torn.
@@ -185,7 +185,7 @@ mod tests {
         let torn = [std::fs::read(&file).unwrap(), b"{\"n\":4".to_vec()].concat();
         std::fs::write(&file, torn).unwrap();
 
-        let ahead = Ahead::open(folder.path(), &mut connection).unwrap();
+        let ahead = Ahead::open(folder.path(), &mut connection, 0).unwrap();
         assert_eq!(turns(&connection), [1, 2, 3]);
         assert_eq!(std::fs::metadata(&file).unwrap().len(), 0);
         assert!(!ahead.is_ahead());
@@ -197,19 +197,19 @@ mod tests {
     fn what_cannot_be_taken_in_stays_and_tears_nothing_behind_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(AHEAD);
-        let ahead = Ahead::open(folder.path(), &mut database()).unwrap();
+        let ahead = Ahead::open(folder.path(), &mut database(), 0).unwrap();
         assert!(ahead.note(&row(1)));
         drop(ahead);
         let torn = [std::fs::read(&file).unwrap(), b"{\"n\":2".to_vec()].concat();
         std::fs::write(&file, torn).unwrap();
         // A database that takes nothing.
-        let ahead = Ahead::open(folder.path(), &mut Connection::open_in_memory().unwrap()).unwrap();
+        let ahead = Ahead::open(folder.path(), &mut Connection::open_in_memory().unwrap(), 0).unwrap();
         assert!(ahead.is_ahead() && ahead.note(&row(3)));
         ahead.taken(1);
         drop(ahead);
 
         let mut connection = database();
-        Ahead::open(folder.path(), &mut connection).unwrap();
+        Ahead::open(folder.path(), &mut connection, 0).unwrap();
         assert_eq!(turns(&connection), [1, 3]);
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn the_lines_go_when_the_database_has_them_all() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(AHEAD);
-        let ahead = Ahead::open(folder.path(), &mut database()).unwrap();
+        let ahead = Ahead::open(folder.path(), &mut database(), 0).unwrap();
         ahead.note(&row(1));
         ahead.note(&row(2));
         ahead.taken(1);

@@ -128,9 +128,14 @@ impl Drop for Place {
 impl Begun {
     /// Opens the folder's places, and records what a process left in them when it ended. Turns that were written ahead
     /// are to be in the database by now.
-    pub(crate) fn open(folder: &Path, connection: &mut Connection, ahead: bool) -> io::Result<Begun> {
+    pub(crate) fn open(
+        folder: &Path,
+        connection: &mut Connection,
+        ahead: bool,
+        now_ms: i64,
+    ) -> io::Result<Begun> {
         let path = folder.join(BEGUN);
-        let file = files::touch_private_file(&path)?;
+        let file = files::touch_or_move_aside(&path, now_ms)?;
         let noted = read(&file)?;
         let taken = match ahead {
             true => Err("turns that had ended are not in the records yet".to_owned()),
@@ -323,7 +328,7 @@ mod tests {
     fn what_was_on_its_way_is_recorded_at_the_next_start_and_what_had_ended_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let (ended, first, silent) = (begun.turn(), begun.turn(), begun.turn());
         ended.note(&row(1));
         turns::end(&connection, &TurnRow { alias: "alpha".to_owned(), ..row(1) }).unwrap();
@@ -337,9 +342,9 @@ mod tests {
         std::mem::forget((first, silent, third));
 
         // Turns that ended are not in the records yet: nobody knows which of these did.
-        drop(Begun::open(folder.path(), &mut connection, true).unwrap());
+        drop(Begun::open(folder.path(), &mut connection, true, 0).unwrap());
         assert_eq!(turns(&connection).len(), 1);
-        let begun = Begun::open(folder.path(), &mut connection, false).unwrap();
+        let begun = Begun::open(folder.path(), &mut connection, false, 0).unwrap();
         let wanted = [(1, "alpha".to_owned()), (2, "beta".to_owned()), (3, String::new())];
         assert_eq!(turns(&connection), wanted);
         assert_eq!(std::fs::metadata(folder.path().join(BEGUN)).unwrap().len(), 0);
@@ -350,14 +355,14 @@ mod tests {
     #[test]
     fn a_place_that_was_torn_costs_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut database(), false, 0).unwrap());
         let turns_begun: Vec<BegunTurn> = (0..3).map(|_| begun.turn()).collect();
         turns_begun[0].note(&row(1));
         turns_begun[2].note(&row(3));
         write_at(&begun.file, b"{\"n\":2", PLACE as u64).unwrap();
         drop(begun);
         let mut connection = database();
-        Begun::open(folder.path(), &mut connection, false).unwrap();
+        Begun::open(folder.path(), &mut connection, false, 0).unwrap();
         assert_eq!(turns(&connection).iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 3]);
     }
 
@@ -365,7 +370,7 @@ mod tests {
     fn calls_of_their_own_are_in_the_ledger_once() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let row = |at_ms, purpose: &str, status: &str| LedgerRow {
             at_ms,
             purpose: purpose.to_owned(),
@@ -393,7 +398,7 @@ mod tests {
         let wanted = [(7, "cancelled"), (7, "ok"), (8, "ok"), (9, "cancelled")];
         let wanted = wanted.map(|(at_ms, status)| (at_ms, status.to_owned()));
         for _ in 0..2 {
-            Begun::open(folder.path(), &mut connection, false).unwrap();
+            Begun::open(folder.path(), &mut connection, false, 0).unwrap();
             assert_eq!(kept(&connection), wanted);
         }
     }
@@ -403,7 +408,7 @@ mod tests {
     fn a_call_that_was_cut_off_is_its_own_callers() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let row = |caller: &str, status: &str| LedgerRow {
             at_ms: 7,
             purpose: "panel".to_owned(),
@@ -413,7 +418,7 @@ mod tests {
         };
         let _places = ["desk", "lab"].map(|caller| begun.call(&row(caller, "cancelled")));
         ledger::insert(&connection, &row("lab", "ok")).unwrap();
-        Begun::open(folder.path(), &mut connection, false).unwrap();
+        Begun::open(folder.path(), &mut connection, false, 0).unwrap();
         let mut statement = connection.prepare("SELECT caller, status FROM ledger ORDER BY caller").unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let kept: Vec<(String, String)> = rows.map(Result::unwrap).collect();
@@ -425,7 +430,7 @@ mod tests {
     fn what_was_sent_again_counts_as_often_and_only_of_the_call_that_is_noted() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = database();
-        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false).unwrap());
+        let begun = Arc::new(Begun::open(folder.path(), &mut connection, false, 0).unwrap());
         let call = |at_ms| LedgerRow { at_ms, attempts: 1, ..LedgerRow::default() };
         let two = TurnRow { attempts: 2, spent: vec![call(1), call(2)], ..row(1) };
         let (turn, own) = (begun.turn(), begun.call(&call(3)));

@@ -42,13 +42,39 @@ pub(crate) fn touch_private_file(file: &Path) -> io::Result<File> {
     Ok(opened)
 }
 
+/// The same of a file beside the records. What cannot be opened there (a folder, somebody else's file) is moved aside, and
+/// the log says so: the gateway starts all the same.
+pub(crate) fn touch_or_move_aside(file: &Path, now_ms: i64) -> io::Result<File> {
+    touch_private_file(file).or_else(|why| {
+        let to = free(|number| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(format!("-{}{number}", stamp(now_ms)));
+            PathBuf::from(name)
+        });
+        // Where it cannot be moved it was not the file's fault.
+        if std::fs::rename(file, &to).is_err() {
+            return Err(why);
+        }
+        tracing::error!(file = %file.display(), to = %to.display(), %why, "this could not be opened and was moved aside");
+        touch_private_file(file)
+    })
+}
+
 /// A path that is free: `<folder>/<stem>-20261129-154501.sqlite3`, in UTC.
 pub(crate) fn dated(folder: &Path, stem: &str, now_ms: i64) -> PathBuf {
-    let at = Timestamp::from_millisecond(now_ms).unwrap_or_default();
-    let at = at.strftime("%Y%m%d-%H%M%S");
-    let plain = folder.join(format!("{stem}-{at}.sqlite3"));
-    let numbered = (2_u32..).map(|number| folder.join(format!("{stem}-{at}-{number}.sqlite3")));
-    std::iter::once(plain.clone()).chain(numbered).find(|path| !path.exists()).unwrap_or(plain)
+    free(|number| folder.join(format!("{stem}-{}{number}.sqlite3", stamp(now_ms))))
+}
+
+/// `20261129-154501`, in UTC.
+fn stamp(now_ms: i64) -> impl std::fmt::Display {
+    Timestamp::from_millisecond(now_ms).unwrap_or_default().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// The first of these where nothing is: with no number behind it, then `-2`, …
+fn free(path: impl Fn(&str) -> PathBuf) -> PathBuf {
+    let numbered = (2_u32..).map(|number| path(&format!("-{number}")));
+    let mut all = std::iter::once(path("")).chain(numbered);
+    all.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path(""))
 }
 
 /// The file that SQLite keeps beside a database: `-wal`, `-shm`.

@@ -80,7 +80,7 @@ pub(crate) fn take_lock(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// `None` when the file is damaged.
+/// `None` when the file is damaged, or none.
 fn open_file(
     file: &Path,
     folder: &Path,
@@ -88,6 +88,9 @@ fn open_file(
     tables: Steps,
 ) -> Result<Option<Connection>, StoreError> {
     let known = migrate::newest(tables);
+    if file.is_dir() {
+        return Ok(None);
+    }
     let found = damage::look(file).map_err(|error| StoreError::io(file, error))?;
     match found {
         Found::Damaged => return Ok(None),

@@ -96,11 +96,11 @@ impl Store {
     /// aside.
     pub fn open(options: OpenOptions) -> Result<Opened, StoreError> {
         let OpenOptions { path: folder, now, max_pages } = options;
-        let mut ready = open::open(&folder, now(), TABLES)?;
-        let ahead =
-            Ahead::open(&folder, &mut ready.connection).map_err(|error| StoreError::io(&folder, error))?;
-        let begun = Begun::open(&folder, &mut ready.connection, ahead.is_ahead())
-            .map_err(|error| StoreError::io(&folder, error))?;
+        let now_ms = now();
+        let mut ready = open::open(&folder, now_ms, TABLES)?;
+        let io = |error| StoreError::io(&folder, error);
+        let ahead = Ahead::open(&folder, &mut ready.connection, now_ms).map_err(io)?;
+        let begun = Begun::open(&folder, &mut ready.connection, ahead.is_ahead(), now_ms).map_err(io)?;
         let (ahead, begun) = (Arc::new(ahead), Arc::new(begun));
         let queue = Arc::new(Queue::default());
         queue.limit_pages(max_pages);

@@ -11,6 +11,7 @@ mod encoded;
 mod environment;
 mod error;
 mod file;
+mod hex;
 mod key;
 mod keychain;
 mod proxies;

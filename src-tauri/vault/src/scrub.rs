@@ -6,7 +6,7 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::encoded::Encoded;
+use crate::{encoded::Encoded, hex::Hex};
 
 /// What stands for a key.
 pub const MASK: &str = "••••";
@@ -31,6 +31,8 @@ struct Known {
     is_telling: bool,
     /// As base64 spells it; of a telling key only.
     encoded: Vec<Encoded>,
+    /// In hexadecimal; of a telling key only.
+    hex: Option<Hex>,
 }
 
 impl Scrubber {
@@ -40,11 +42,12 @@ impl Scrubber {
         if !key.expose_secret().is_empty() && !is_known(key.expose_secret()) {
             let is_telling = is_telling(key.expose_secret());
             let encoded = if is_telling { Encoded::all(key.expose_secret()) } else { Vec::new() };
-            known.push(Known { key: key.clone(), is_telling, encoded });
+            let hex = is_telling.then(|| Hex::of(key.expose_secret()));
+            known.push(Known { key: key.clone(), is_telling, encoded, hex });
         }
     }
 
-    /// The text with every key masked, however JSON, a URL or base64 spells it.
+    /// The text with every key masked, however JSON, a URL, base64 or hexadecimal digits spell it.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         masked(text, places(text, known.iter()))
@@ -83,7 +86,8 @@ fn places<'k>(text: &str, known: impl Iterator<Item = &'k Known> + Clone) -> Vec
                 places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
             }
             let encoded = known.encoded.iter().flat_map(|encoded| encoded.places(text));
-            places.extend(encoded.map(|it| at(it.start)..at(it.end)));
+            let hex = known.hex.iter().flat_map(|hex| hex.places(text));
+            places.extend(encoded.chain(hex).map(|it| at(it.start)..at(it.end)));
         }
     };
     find(text, &|at| at, &mut places);
@@ -234,6 +238,24 @@ mod tests {
         }
         // Of what may be a word nothing is looked for.
         assert_eq!(scrub(&["ollama"], "b2xsYW1h"), "b2xsYW1h");
+    }
+
+    #[test]
+    fn a_key_in_hexadecimal_is_masked_in_either_case() {
+        let key = "sk-12345678abcdefgh/~";
+        for (text, wanted) in [
+            ("key 736b2d313233343536373861626364656667682f7e.", "key ••••."),
+            ("0x736B2D313233343536373861626364656667682F7E", "0x••••"),
+            // Among others, and as a URL and JSON spell it.
+            ("00736b2d313233343536373861626364656667682f7eff", "00••••ff"),
+            ("%373%36b2d313233343536373861626364656667682f7e", "••••"),
+            (r#"{"a":"736\u00422D313233343536373861626364656667682F7E"}"#, r#"{"a":"••••"}"#),
+            ("736b2d3132333435363738616263646566", "736b2d3132333435363738616263646566"),
+        ] {
+            assert_eq!(scrub(&[key], text), wanted);
+        }
+        // Of what may be a word nothing is looked for.
+        assert_eq!(scrub(&["ollama"], "6f6c6c616d61"), "6f6c6c616d61");
     }
 
     #[test]

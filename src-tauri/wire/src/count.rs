@@ -1,11 +1,9 @@
 //! Asking how many tokens a question has (wire.md §9), in the dialects whose callers ask.
 
-use serde_json::Value;
-
 use crate::{
     error::ApiError,
     format::Encoded,
-    json::Json,
+    json::{Json, lenient},
     model::{Request, Target},
 };
 
@@ -28,7 +26,7 @@ pub trait TokenCount: Send + Sync {
 
     /// What a member counted, in tokens; `None` when the reply holds no count that can be true.
     fn decode_reply(&self, body: &[u8]) -> Option<u64> {
-        let reply: Value = serde_json::from_slice(body).ok()?;
+        let reply = lenient::whole(&String::from_utf8_lossy(body))?;
         reply.get(self.field())?.as_u64().filter(|tokens| (1..=MOST).contains(tokens))
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     classify::{self, classify},
     error::{Class, UpstreamError},
-    json,
+    json::{self, lenient},
     redact::redact,
     wait,
 };
@@ -25,7 +25,8 @@ pub(crate) fn read(status: u16, content_type: &str, body: &[u8]) -> UpstreamErro
     if content_type.to_ascii_lowercase().contains("html") || trimmed.starts_with('<') {
         return page(Some(status), &head);
     }
-    let value = serde_json::from_slice::<Value>(body).ok().or_else(|| from_event(trimmed));
+    let text = String::from_utf8_lossy(body);
+    let value = lenient::whole(text.trim_start_matches('\u{feff}')).or_else(|| from_event(trimmed));
     match value {
         Some(value) if value.is_object() || value.is_array() => stated(Some(status), &value),
         _ if trimmed.is_empty() => {
@@ -174,7 +175,7 @@ fn numeric_code(value: &Value) -> Option<u16> {
 /// Some servers wrap an error reply as an event even with an error's status.
 fn from_event(text: &str) -> Option<Value> {
     let data = text.lines().find_map(|line| line.strip_prefix("data:"))?;
-    serde_json::from_str(data).ok()
+    lenient::whole(data)
 }
 
 fn title(html: &str) -> Option<String> {

@@ -3,6 +3,7 @@
 //! cost until there is one.
 
 mod escapes;
+pub(crate) mod lenient;
 mod quoted;
 mod scan;
 mod tree;

@@ -11,20 +11,74 @@ pub enum Lack {
     Images,
 }
 
+/// What was asked, as far as a refusal can be about it.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedWith<'a> {
+    /// The provider's id of the model.
+    pub served: &'a str,
+    pub tools: bool,
+    pub images: bool,
+}
+
 impl UpstreamError {
-    /// What the model that was asked does not take at all, where the provider's words leave no doubt.
-    pub fn lack(&self) -> Option<Lack> {
+    /// What the model that was asked does not take at all, where the provider's words leave no doubt: they are about
+    /// what was sent, and about this model.
+    pub fn lack(&self, asked: AskedWith<'_>) -> Option<Lack> {
+        let lack = self.said_lack()?;
+        let was_sent = match lack {
+            Lack::Tools => asked.tools,
+            Lack::Images => asked.images,
+        };
+        (was_sent && !names_another(&plain(&self.message), &plain(asked.served))).then_some(lack)
+    }
+
+    /// What its words say that a model does not take, whatever was asked.
+    pub(crate) fn said_lack(&self) -> Option<Lack> {
         let is_about_the_request = matches!(self.class, Class::BadRequest | Class::NotFound | Class::Other);
         if !is_about_the_request || !matches!(self.status, None | Some(400 | 404 | 415 | 422 | 500 | 501)) {
             return None;
         }
-        let words: String =
-            self.message.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’' | '"' | '`')).collect();
+        let words = plain(&self.message);
         let table = [(Lack::Tools, &TOOLS), (Lack::Images, &IMAGES)];
         let mut said = table.into_iter().filter(|(_, it)| it.is_said_in(&words)).map(|(lack, _)| lack);
         // Both at once are one thing together.
         said.next().filter(|_| said.next().is_none())
     }
+}
+
+/// In lower case, and without quotation marks or apostrophes.
+fn plain(words: &str) -> String {
+    words.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’' | '"' | '`')).collect()
+}
+
+/// Whether the words name a model and none of those they name is this one: `model x`, `models/x`, `x does not`.
+fn names_another(words: &str, served: &str) -> bool {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let mut named = (0..words.len()).filter_map(|at| {
+        let word = words[at].trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let before = at.checked_sub(1).map(|before| words[before]);
+        let after = words.get(at + 1).copied();
+        let is_named = before == Some("model")
+            || word.starts_with("models/")
+            || matches!(after, Some("does" | "doesnt" | "do" | "dont" | "is" | "isnt" | "cannot" | "not"));
+        (is_named && is_id(word)).then_some(word)
+    });
+    let Some(first) = named.next() else { return false };
+    !std::iter::once(first).chain(named).any(|named| is_same(named, served))
+}
+
+/// With or without whose it is, where it is from, and which of its versions.
+fn is_same(named: &str, served: &str) -> bool {
+    let own = |id: &str| {
+        let id = id.strip_suffix(":latest").unwrap_or(id);
+        id.rsplit('/').next().unwrap_or(id).to_owned()
+    };
+    let (named, served) = (own(named), own(served));
+    named.contains(&served) || served.contains(&named)
+}
+
+fn is_id(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit() || matches!(c, ':' | '/' | '-'))
 }
 
 struct Words {
@@ -78,7 +132,6 @@ fn ends(rest: &str) -> bool {
 fn is_the_model(subject: &str) -> bool {
     let mut words: Vec<&str> =
         subject.split_whitespace().filter(|it| !matches!(*it, "does" | "do")).collect();
-    let is_id = |word: &str| word.contains(|c: char| c.is_ascii_digit() || matches!(c, ':' | '/' | '-'));
     if words.len() > 1 && words.last().is_some_and(|it| is_id(it)) {
         words.pop();
         return words.last() == Some(&"model");

@@ -56,7 +56,7 @@ pub use dialect::{Dialect, format};
 pub use error::{ApiError, Class, Kind, Origin, UpstreamError};
 pub use format::{Auth, Encoded, EventDecoder, EventEncoder, Format, ReplyHead, Silence};
 pub use json::{Json, value as json_value};
-pub use lack::Lack;
+pub use lack::{AskedWith, Lack};
 pub use list::{Limits, ModelEntry, ModelList, Together};
 pub use model::{
     Audio, BenchOptions, CacheMark, CallKind, CallStart, Content, Document, Event, Finish, Form, Image, Kept,

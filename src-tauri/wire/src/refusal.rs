@@ -33,7 +33,7 @@ impl UpstreamError {
     /// Whether it refuses a parameter or a schema that the member, or its API, does not take: another may take the
     /// request. Not so when the caller's content is refused.
     pub fn names_a_lack(&self) -> bool {
-        self.lack().is_some()
+        self.said_lack().is_some()
             || (self.is_refusal() && (says(&self.message, UNKNOWN) || says(&self.message, LACKS)))
     }
 

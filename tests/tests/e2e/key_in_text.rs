@@ -2,11 +2,11 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bench_tests::{
-    Gateway, Home, Lab,
+    Gateway, Home, Lab, Scenario, Upstream,
     http::Answer,
     panel_of,
-    scenario::KEY,
-    upstream::{answers, fails},
+    scenario::{KEY, question},
+    upstream::{Listing, Reply, answers, fails},
 };
 use serde_json::{Value, json};
 
@@ -98,6 +98,67 @@ fn nowhere(home: &Home) {
     assert!(!home.logs().contains(KEY), "the key is in a log");
 }
 
+/// What is kept beside the set-up: the dismissed list, the queue, who asked, and what a provider lists or calls itself.
+#[tokio::test]
+async fn no_other_text_that_is_kept_holds_one() {
+    let upstream = Upstream::start().await;
+    let reply = json!({"model": KEY, "choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}]});
+    upstream.model("a", Reply::whole(200, "application/json", reply.to_string()));
+    let listed = [json!({"id": "a"}), json!({"id": KEY}), json!({"id": format!("v/{KEY}:free")})];
+    upstream.listing(Listing::Told(json!({ "data": listed })));
+    let gateway = Scenario::new()
+        .endpoint("fake", &upstream.base())
+        .key("FAKE_KEY", KEY)
+        .model("alpha", "fake", "a")
+        .collection("core", &["alpha"])
+        .start()
+        .await;
+    let written = format!("v/{KEY}");
+    let one = |served: &str, alias: &str| json!([{"served": "v/x", "alias": "x"}, {"served": served, "alias": alias}]);
+    for (command, given, field) in [
+        ("dismiss_models", json!({"endpoint": "fake", "served": ["a", KEY]}), "served[1]"),
+        ("dismiss_models", json!({"endpoint": "fake", "served": [written]}), "served[0]"),
+        (
+            "onboard",
+            json!({"endpoint": "fake", "models": one(&written, "b"), "mode": "quick"}),
+            "models[1].served",
+        ),
+        ("onboard", json!({"endpoint": "fake", "models": one("b", KEY), "mode": "quick"}), "models[1].alias"),
+        ("register_models", json!({"endpoint": "fake", "models": one(&written, "b")}), "served"),
+    ] {
+        let answer = gateway.admin(command, &given).await;
+        let said = answer.json();
+        assert!(!answer.text().contains(KEY), "{said}");
+        assert_eq!(said["error"]["field"], field, "{said}");
+        assert_eq!(answer.status, 400, "{said}");
+        assert!(said.to_string().contains("this text contains the key of endpoint fake"), "{said}");
+    }
+    assert_eq!(gateway.command("onboarding", &json!({})).await["items"], json!([]));
+
+    // A list offers the others, and says why not all.
+    let test = gateway.command("test_endpoint", &json!({"name": "fake"})).await;
+    assert_eq!(
+        test["message"],
+        "It answers with 3 models. 2 models are left out, as a key is part of the id."
+    );
+    assert_eq!(test["models"].as_array().map(Vec::len), Some(1), "{test}");
+
+    let asked = json!({"collection": "core", "prompt": "hi", "client": written});
+    gateway.command("ask", &asked).await;
+    let reply = gateway.http.chat(&question("hi")).await.json();
+    let panel = gateway.command("panel", &json!({"id": panel_id(&reply)})).await;
+    assert_eq!(panel["seats"][0]["swapped_for"], "\u{2022}\u{2022}\u{2022}\u{2022}", "{panel}");
+    gateway
+        .http
+        .post(
+            "/v1/chat/completions",
+            &json!({"model": "bench/model/alpha", "messages": [{"role": "user", "content": "hi"}]}),
+        )
+        .await;
+    let (home, _) = gateway.stop().await;
+    nowhere(&home);
+}
+
 /// An alias is shown to every caller.
 #[tokio::test]
 async fn no_model_is_renamed_to_one() {
@@ -114,9 +175,9 @@ async fn no_model_is_renamed_to_one() {
 /// A dummy key is a word, which a text may hold.
 #[tokio::test]
 async fn a_word_that_is_a_key_too_is_no_refusal() {
-    let upstream = bench_tests::Upstream::start().await;
+    let upstream = Upstream::start().await;
     upstream.model("a", answers("First."));
-    let gateway = bench_tests::Scenario::new()
+    let gateway = Scenario::new()
         .endpoint("lm-studio", &upstream.base())
         .key("LM_STUDIO_KEY", "lm-studio")
         .model("alpha", "lm-studio", "a")
@@ -133,7 +194,7 @@ async fn a_word_that_is_a_key_too_is_no_refusal() {
 /// One that stood there before its key was known, or in a set-up of an older version: it starts, masks and warns.
 #[tokio::test]
 async fn one_that_stands_there_already_is_masked_on_the_way_out() {
-    let upstream = bench_tests::Upstream::start().await;
+    let upstream = Upstream::start().await;
     upstream.model("a", answers("First."));
     let mut home = Home::default();
     let file = json!({"version": 1, "endpoints": [{"name": "fake", "base": upstream.base(), "key_env": "FAKE_KEY"}],
@@ -166,9 +227,22 @@ async fn one_that_stands_there_already_is_masked_on_the_way_out() {
     assert_eq!(import(&gateway, change).await.status, 200);
     let ran = gateway.bench(&["model", "set", "alpha", "--role", "code"]).await;
     ran.exits(0);
-    let reply = gateway.http.chat(&bench_tests::scenario::question("hi")).await;
+    // Nor to one of the same item: what comes back as it is shown stays as it was.
+    gateway.bench(&["model", "set", "alpha", "--option", "temperature=0.5"]).await.exits(0);
+    gateway.bench(&["collection", "save", "core", "--reply", "merged"]).await.exits(0);
+    gateway.bench(&["collection", "save", "core", "--reply", "all", "--tag", "x"]).await.exits(0);
+    let masked = "uses it: \u{2022}\u{2022}\u{2022}\u{2022}";
+    let refused = gateway.bench(&["collection", "save", "core", "--description", masked]).await.exits(1);
+    assert!(refused.stderr.contains("collection core: description: this text holds"), "{refused:?}");
+    let reply = gateway.http.chat(&question("hi")).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
-    assert_eq!(upstream.arrived("a", 1).await.json()["user"], KEY);
+    let sent = upstream.arrived("a", 1).await.json();
+    assert_eq!((&sent["user"], &sent["temperature"]), (&json!(KEY), &json!(0.5)));
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["collections"][0]["description"], "uses \u{2022}\u{2022}\u{2022}\u{2022}");
+    gateway.bench(&["collection", "save", "core", "--description", "uses nothing"]).await.exits(0);
+    gateway.bench(&["model", "rename", "alpha", "omega"]).await.exits(0);
+    gateway.bench(&["model", "rename", "omega", "alpha"]).await.exits(0);
     let (home, _) = gateway.stop().await;
     let logs = home.logs();
     assert!(
@@ -188,7 +262,7 @@ async fn a_key_in_base64_is_masked_too() {
         ("beta", answers(&format!("You sent {encoded}.")).into()),
     ])
     .await;
-    let reply = lab.http().chat(&bench_tests::scenario::question("hi")).await;
+    let reply = lab.http().chat(&question("hi")).await;
     assert!(reply.text().contains("You sent dXN"), "{}", reply.text());
     let panel = lab.gateway.command("panel", &json!({"id": panel_id(&reply.json())})).await.to_string();
     for text in [reply.text(), panel, lab.gateway.command("setup", &json!({})).await.to_string()] {

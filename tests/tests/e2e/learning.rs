@@ -315,9 +315,19 @@ async fn tools_and_images_that_are_refused_plainly_are_asked_of_others_until_it_
             }
         })
     };
-    for (name, unclear, plain) in [
-        ("tools", "This model doesn't support tool use in streaming mode", "alpha-1 does not support tools"),
-        ("vision", "Unsupported image format: image/png", "This model does not support image input"),
+    for (name, unclear, of_another, plain) in [
+        (
+            "tools",
+            "This model doesn't support tool use in streaming mode",
+            "llama3:8b does not support tools",
+            "alpha-1 does not support tools",
+        ),
+        (
+            "vision",
+            "Unsupported image format: image/png",
+            "llama3:8b does not support image input",
+            "This model does not support image input",
+        ),
     ] {
         let upstream = Upstream::start().await;
         upstream.model(&served("alpha"), refusing(unclear));
@@ -337,7 +347,8 @@ async fn tools_and_images_that_are_refused_plainly_are_asked_of_others_until_it_
         assert_eq!(fact(&lab, "alpha", name).await, json!([true, "listing"]), "{name}");
         let asked = |lab: &Lab| lab.upstream.asked(&served("alpha")).len();
 
-        for (text, before) in [("one", 0), ("two", 1)] {
+        for (text, before, words) in [("one", 0, unclear), ("two", 1, of_another)] {
+            lab.upstream.model(&served("alpha"), refusing(words));
             assert_eq!(asked(&lab), before, "{name}: what is not plain teaches nothing");
             let reply = lab.http().chat(&turn(name, text)).await.json();
             assert_eq!(reply["bench"]["alias"], "beta", "{name}: {reply}");

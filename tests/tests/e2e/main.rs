@@ -3,6 +3,7 @@
 //! One binary, so that it is linked once; one module a subject.
 #![expect(clippy::expect_used, clippy::panic, reason = "checks shared by tests fail them by panicking")]
 
+mod absurd;
 mod aliases;
 mod apis;
 mod carry;

@@ -91,7 +91,7 @@ pub struct Spend {
     /// What it is summed by
     #[arg(long, default_value = "model", value_parser = spend_by())]
     pub by: SpendBy,
-    /// From when on: 24h, 7d, a day such as 2026-11-01, or RFC 3339 [default: 30d]
+    /// From when on: 24h or 7d ago (written without a sign), a day such as 2026-11-01, or RFC 3339 [default: 30d]
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
 }

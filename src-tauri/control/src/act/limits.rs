@@ -26,8 +26,8 @@ impl Control {
         let read = move || gateway.spend(query.by, query.since.as_deref());
         match tokio::task::spawn_blocking(read).await {
             Ok(Ok(spend)) => Ok(spend),
-            Ok(Err(error @ SpendError::Since)) => Err(ControlError::bad_input("since", error.to_string())),
-            Ok(Err(error)) => Err(ControlError::internal(error.to_string())),
+            Ok(Err(error @ SpendError::Store(_))) => Err(ControlError::internal(error.to_string())),
+            Ok(Err(error)) => Err(ControlError::bad_input("since", error.to_string())),
             Err(_) => Err(ControlError::internal("The records could not be read.")),
         }
     }

@@ -34,7 +34,7 @@ fn refused(error: ChangeError<ControlError>) -> ControlError {
 fn unfitting(unfit: &Unfit) -> ControlError {
     let message = unfit.to_string();
     match unfit {
-        Unfit::HoldsKey { field, .. } | Unfit::Masked { field, .. } => {
+        Unfit::HoldsKey { field, .. } | Unfit::Masked { field, .. } | Unfit::Option { field, .. } => {
             ControlError::bad_input(field, message)
         }
         Unfit::NameGivenUp(_) | Unfit::NameOfAnother { .. } | Unfit::UnderWay { .. } => {

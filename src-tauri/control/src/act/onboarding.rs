@@ -57,6 +57,7 @@ fn refused(error: OnboardError) -> ControlError {
             ControlError { field: Some(format!("models[{at}].alias")), ..ControlError::conflict(message) }
         }
         OnboardError::Served { at } => ControlError::bad_input(format!("served[{at}]"), message),
+        OnboardError::Unfit(unfit) => super::unfitting(&unfit),
         OnboardError::NotSaved(_) => ControlError::internal(message),
     }
 }

@@ -18,6 +18,7 @@ use super::{
     reply,
 };
 use crate::{
+    facts::Holds,
     metered::{self, Ended, Purpose},
     setup::Snapshot,
 };
@@ -105,6 +106,7 @@ impl Call<'_> {
             caller: &self.caller,
             body: &body,
             estimate: 0,
+            holds: Holds::of(asking.request),
         };
         let metered = gateway.admit(counting).await.ok()?;
         let sends = metered.sends();

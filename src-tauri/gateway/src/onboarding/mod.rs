@@ -30,6 +30,7 @@ pub(crate) use self::worker::begin;
 use crate::{
     gateway::Gateway,
     setup::Snapshot,
+    unfit::Unfit,
     view::{LiveEvent, OnboardingQueue, OnboardingState as State},
 };
 
@@ -70,6 +71,8 @@ pub enum OnboardError {
     Alias { at: usize, message: String },
     #[error("served[{at}]: the provider's id of the model, at most 256 characters")]
     Served { at: usize },
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
     #[error("the queue could not be saved: {0}")]
     NotSaved(#[from] StoreError),
 }
@@ -165,6 +168,11 @@ impl Gateway {
         if snapshot.endpoint(endpoint).is_none() {
             return Err(OnboardError::UnknownEndpoint(endpoint.to_owned()));
         }
+        let texts = models.iter().enumerate().flat_map(|(at, (served, alias))| {
+            [(format!("models[{at}].served"), served), (format!("models[{at}].alias"), alias)]
+        });
+        let texts = texts.map(|(field, text)| (field, text.as_str()));
+        self.hold_no_key(&format!("endpoint {endpoint}"), texts).await?;
         let items = checked(&queue, &snapshot, endpoint, models, mode, self.clock().now_ms())?;
         let added = self.store().onboard(items.iter().map(Item::row).collect()).await?;
         let again: HashSet<Place> =
@@ -234,6 +242,8 @@ impl Gateway {
         if let Some(at) = served.iter().position(|served| !catalog::valid_served(served)) {
             return Err(OnboardError::Served { at });
         }
+        let texts = served.iter().enumerate().map(|(at, served)| (format!("served[{at}]"), served.as_str()));
+        self.hold_no_key(&format!("endpoint {endpoint}"), texts).await?;
         Ok(self.store().dismiss(endpoint.to_owned(), served).await?)
     }
 

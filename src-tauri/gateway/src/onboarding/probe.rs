@@ -15,6 +15,7 @@ use wire::{
 use crate::{
     asking::{ForText, Told},
     callers::Caller,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::{cleaned_error, describe, round},
@@ -82,6 +83,7 @@ pub(super) async fn ask(
         caller: &Caller::default(),
         body: &body,
         estimate: wire::estimate_tokens(&request),
+        holds: Holds::of(&request),
     };
     let metered = match gateway.admit(call).await {
         Ok(metered) => metered,

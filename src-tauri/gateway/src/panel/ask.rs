@@ -23,6 +23,9 @@ use crate::{
     view::{LossyView, PanelState, PanelView, SeatStatus, SeatView, SkippedView},
 };
 
+/// Of the name of whoever asks, in characters.
+const CLIENT: usize = 60;
+
 /// A question from the window or the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
@@ -125,6 +128,8 @@ impl Gateway {
         let snapshot = self.snapshot();
         let set = snapshot.collection(&ask.collection).map(|collection| collection.reply);
         // A person has no turns for a collection to route: they see what every member says.
+        let client = wire::redact::shorten(&self.scrub(&ask.client), CLIENT);
+        let ask = Ask { client, ..ask };
         let reply = match ask.reply.or(set) {
             Some(ReplyMode::Merged) => ReplyMode::Merged,
             _ => ReplyMode::All,

@@ -11,6 +11,7 @@ use wire::{Message, Part, Raw, Request, Role, StructuredOutput};
 use super::ask::Panel;
 use crate::{
     asking::{ForText, Told},
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     upstream::{CallEnd, Limits},
@@ -44,6 +45,7 @@ pub(super) async fn pick(gateway: Gateway, panel: Arc<Panel>) -> ChosenShape {
         caller: &panel.asking.caller,
         body: &body,
         estimate: wire::estimate_tokens(&request),
+        holds: Holds::default(),
     };
     let Ok(metered) = gateway.admit(call).await else {
         return picker::chosen(shapes, &model.alias, Err(NoAnswer::Failed));

@@ -14,6 +14,7 @@ use super::ask::{Panel, SeatPlan};
 use crate::{
     asking::{ForText, Told},
     evidence::Held,
+    facts::Holds,
     gateway::Gateway,
     metered::{Booked, Call, Ended, Over, Purpose},
     upstream::{CallEnd, Limits, Outcome},
@@ -105,6 +106,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
         body: &plan.body,
         // A merger is asked the answers too.
         estimate: if merges { panel.estimate.max(plan.body.len() as u64 / 4) } else { panel.estimate },
+        holds: if merges { Holds::default() } else { Holds::of(&panel.asking.request) },
     }
 }
 
@@ -243,6 +245,7 @@ pub(crate) fn cleaned_error(gateway: &Gateway, message: &str) -> String {
 
 fn cleaned(gateway: &Gateway, mut outcome: Outcome) -> Outcome {
     outcome.answer = gateway.scrub(&outcome.answer);
+    outcome.served_as = outcome.served_as.map(|said| gateway.scrub(&said));
     if let CallEnd::Error(error) = &mut outcome.end {
         error.message = cleaned_error(gateway, &error.message);
     }

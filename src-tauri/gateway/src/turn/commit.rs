@@ -21,6 +21,7 @@ use crate::{
     api::{decoded, shutting_down},
     asking::Again,
     callers,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
     panel::cleaned_error,
@@ -133,6 +134,7 @@ impl Turn {
             caller: &self.caller,
             body: &asked.body,
             estimate: self.estimate,
+            holds: Holds::of(&self.request),
         };
         let sends = match self.gateway.admit(call).await {
             Ok(metered) => self.record.sends(metered),

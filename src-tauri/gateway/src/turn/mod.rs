@@ -18,7 +18,7 @@ use http::HeaderMap;
 use plan::{Candidate, Collection, OnHangup, SeatingInput, TurnInput, turn_order};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use wire::{ApiError, Content, Json, Request, estimate_tokens};
+use wire::{ApiError, Json, Request, estimate_tokens};
 
 pub(crate) use conversations::Conversations;
 pub(crate) use failure::{AsItIs, Refusal};
@@ -31,6 +31,7 @@ use self::{
 use crate::{
     callers::{self, Caller},
     clock::rfc3339,
+    facts::has_images,
     gateway::Gateway,
     panel::{HOW_TO_JUDGE, request_for_record},
     setup::Snapshot,
@@ -282,15 +283,4 @@ impl Asks<'_> {
             _ => error.into(),
         })
     }
-}
-
-/// Whether a turn or a tool's result shows an image.
-fn has_images(request: &Request) -> bool {
-    request.parts().any(|part| match &part.content {
-        Content::Image(_) => true,
-        Content::ToolResult(result) => {
-            result.parts.iter().any(|part| matches!(part.content, Content::Image(_)))
-        }
-        _ => false,
-    })
 }

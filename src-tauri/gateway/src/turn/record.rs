@@ -258,6 +258,7 @@ impl Record {
         open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
         let (usage, broke) = match watch {
             Some(watch) => {
+                watch.served_as = watch.served_as.take().map(|said| self.gateway.scrub(&said));
                 open.watched(watch);
                 open.view.answer = self.gateway.scrub(&watch.answer);
                 (watch.usage, Some(watch.error.take()))

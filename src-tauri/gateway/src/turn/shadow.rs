@@ -19,6 +19,7 @@ use super::{
 use crate::{
     asking::Again,
     callers::Caller,
+    facts::Holds,
     gateway::Gateway,
     metered::{Call, Ended, Metered, Purpose},
     panel::{class_word, describe, finish_word, round},
@@ -135,6 +136,7 @@ impl Shadows {
                 caller: &self.caller,
                 body: &asked.body,
                 estimate: self.estimate,
+                holds: Holds::of(&self.request),
             };
             // One that its endpoint's limits have no room for is left out.
             let Ok(metered) = self.gateway.admit(call).await else { return };
@@ -201,7 +203,7 @@ impl Shadows {
             (row.tokens_in, row.tokens_out) = (watch.usage.input, watch.usage.output);
             row.tokens_reasoning = watch.usage.reasoning;
             (row.cache_read, row.cache_write) = (watch.usage.cache_read, watch.usage.cache_write);
-            row.served_as = watch.served_as;
+            row.served_as = watch.served_as.map(|said| self.gateway.scrub(&said));
             answer = self.gateway.scrub(&watch.answer);
         }
         let status = match &error {

@@ -47,6 +47,29 @@ fn a_records_file_open_to_others_is_closed_to_them() {
     assert_eq!(std::fs::metadata(folder.file()).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// A folder where a file should be is moved aside under a dated name, whatever is in it.
+#[test]
+fn what_is_no_file_is_moved_aside() {
+    for name in ["records.begun", "records.ahead", "records.sqlite3"] {
+        let folder = Folder::new();
+        for again in 0..2 {
+            std::fs::create_dir_all(folder.path().join(name).join("inside")).unwrap();
+            let store = folder.try_open().unwrap().store;
+            let id = format!("p{again}");
+            write_panel(&store, &id, "alpha");
+            assert!(store.panel(&id).unwrap().is_some());
+            store.close();
+            let _ = std::fs::remove_file(folder.path().join(name));
+            let stem = if name == "records.sqlite3" { "records.corrupt-" } else { name };
+            let aside = names_in(&folder.path()).into_iter().filter(|it| it.starts_with(stem));
+            let aside: Vec<String> = aside.filter(|it| it != name).collect();
+            assert_eq!(aside.len(), again + 1, "{aside:?}");
+            assert!(aside.iter().all(|it| folder.path().join(it).join("inside").is_dir()), "{aside:?}");
+            assert!(aside[0].contains("-2"), "a year: {aside:?}");
+        }
+    }
+}
+
 #[test]
 fn the_same_records_are_open_once() {
     let folder = Folder::new();

@@ -49,7 +49,7 @@ pub(super) fn relay(body: &Json, request: &Request, target: &Target) -> Result<E
     body.remove(&["bench"]);
     body.remove(&["with"]);
     bend(&mut body, request, target, &Places::default(), &mut notices);
-    owners::add(&mut body, &target.options, &options::HOME, &mut notices);
+    owners::add(&mut body, options::beside(request, &target.options).as_ref(), &options::HOME, &mut notices);
     let path = path(&target.served, method(request.form));
     Ok(Encoded { path, headers: Vec::new(), body: body.into_bytes(), notices, restore: Restore::default() })
 }

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::{Answer, Step, finish};
 use crate::{
     error::{Class, UpstreamError},
-    failure, json,
+    failure,
+    json::lenient::{self, Lenient},
     model::Event,
     sse::{Decoder, Frame},
 };
@@ -62,7 +63,7 @@ impl<A: Answer> EventStream<A> {
     pub fn end(&mut self, out: &mut Vec<Event>) {
         // An event that no blank line closed counts only if it is whole.
         if let Some(frame) = self.decoder.end()
-            && (is_done(&frame.data) || serde_json::from_str::<Value>(&frame.data).is_ok())
+            && (is_done(&frame.data) || lenient::whole(&frame.data).is_some())
         {
             self.any = true;
             match self.read(&frame, out) {
@@ -94,9 +95,9 @@ impl<A: Answer> EventStream<A> {
     fn read(&mut self, frame: &Frame, out: &mut Vec<Event>) -> Result<Step, UpstreamError> {
         let mut rest = frame.data.trim();
         if frame.event == "error" {
-            return Err(match serde_json::from_str::<Value>(rest) {
-                Ok(value) => failure::stated(None, &value),
-                Err(_) => failure::plain(rest),
+            return Err(match lenient::whole(rest) {
+                Some(value) => failure::stated(None, &value),
+                None => failure::plain(rest),
             });
         }
         if self.answer.piece(rest, out) {
@@ -148,17 +149,9 @@ fn is_done(data: &str) -> bool {
 
 /// The first JSON value and how many bytes of `text` it took.
 fn first_value<A: Answer>(text: &str) -> Option<(Value, usize)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    if let Some(Ok(mut value)) = values.next() {
-        let length = values.byte_offset();
-        A::ARGUMENTS.keep(&mut value, &text[..length]);
-        return Some((value, length));
-    }
-    // A character cut in two by the provider: all or nothing, since lengths differ after the repair.
-    let repaired = json::without_lone_surrogates(text)?;
-    let mut value = serde_json::from_str(&repaired).ok()?;
-    A::ARGUMENTS.keep(&mut value, &repaired);
-    Some((value, text.len()))
+    let Lenient { mut value, written } = lenient::first(text)?.ok()?;
+    A::ARGUMENTS.keep(&mut value, &written);
+    Some((value, written.len()))
 }
 
 fn looks_like_events(head: &[u8]) -> bool {

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::{Answer, Step, finish, whole::read_whole};
 use crate::{
     error::{Class, UpstreamError},
-    failure, json,
+    failure,
+    json::lenient::{self, Lenient},
     model::Event,
     ndjson::Decoder,
 };
@@ -99,10 +100,7 @@ impl<A: Answer> LineStream<A> {
 }
 
 fn value_of<A: Answer>(line: &str) -> Option<Value> {
-    let read = |text: &str| {
-        let mut value = serde_json::from_str(text).ok()?;
-        A::ARGUMENTS.keep(&mut value, text);
-        Some(value)
-    };
-    read(line).or_else(|| read(&json::without_lone_surrogates(line)?))
+    let Lenient { mut value, written } = lenient::first(line)?.ok()?;
+    A::ARGUMENTS.keep(&mut value, &written);
+    line[written.len()..].trim().is_empty().then_some(value)
 }

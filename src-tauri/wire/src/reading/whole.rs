@@ -1,22 +1,24 @@
 //! A body that is JSON from its first byte.
 
 use super::{Answer, Step, finish};
-use crate::{error::Class, failure, json, model::Event};
+use crate::{
+    error::Class,
+    failure,
+    json::lenient::{self, Lenient},
+    model::Event,
+};
 
 /// A whole JSON reply; also one chunk a line, which some servers send for a stream.
 pub(super) fn read_whole<A: Answer>(body: &[u8], out: &mut Vec<Event>) {
     let text = String::from_utf8_lossy(body);
-    let text = json::without_lone_surrogates(&text).unwrap_or_else(|| text.into_owned());
     let mut answer = A::default();
     let mut first = None;
-    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
-    let mut from = 0;
-    while let Some(value) = values.next() {
-        let value = match value {
-            Ok(mut value) => {
-                let to = values.byte_offset();
-                A::ARGUMENTS.keep(&mut value, &text[from..to]);
-                from = to;
+    let mut rest = text.as_ref();
+    while let Some(read) = lenient::first(rest) {
+        let value = match read {
+            Ok(Lenient { mut value, written }) => {
+                A::ARGUMENTS.keep(&mut value, &written);
+                rest = &rest[written.len()..];
                 value
             }
             // What follows a good reply is noise.

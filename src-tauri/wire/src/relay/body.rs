@@ -65,13 +65,15 @@ impl<'t> Body<'t> {
     }
 
     /// Whether something but `null` stands at the path, or on the way to it what holds no fields. `is_one`: whether a
-    /// name says the same as one of the path's.
+    /// name says the same as one of the path's. Of a name that stands twice the last one counts.
     pub fn says(&self, path: &[&str], is_one: fn(&str, &str) -> bool) -> bool {
         let Some((name, inner)) = path.split_first() else { return false };
         let standing = self
             .fields
             .iter()
-            .filter(|field| is_one(&field.name, name))
+            .enumerate()
+            .filter(|(at, field)| is_one(&field.name, name) && self.is_last(*at))
+            .map(|(_, field)| field)
             .map(|field| field.new.as_deref().unwrap_or(&self.text[field.value.clone()]));
         let added =
             self.added.iter().filter(|(known, _)| is_one(known, name)).map(|(_, value)| value.as_str());
@@ -82,6 +84,10 @@ impl<'t> Body<'t> {
                 _ => !json.root().is_null(),
             }
         })
+    }
+
+    fn is_last(&self, at: usize) -> bool {
+        !self.fields[at + 1..].iter().any(|later| later.name == self.fields[at].name)
     }
 
     /// The path in the words of the body, as far as it stands there.

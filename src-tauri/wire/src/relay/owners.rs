@@ -11,9 +11,9 @@ pub(crate) struct Home {
     pub ours: &'static [&'static str],
     /// The object that holds all options but those named beside it; `None` where all are fields of the body.
     pub within: Option<(&'static str, &'static [&'static str])>,
-    /// Objects that are joined field by field.
+    /// Objects that are joined field by field, whichever object holds them.
     pub joined: &'static [&'static str],
-    /// Names of which only one is said.
+    /// Names in one object of which only one is said.
     pub either: &'static [[&'static str; 2]],
     /// Whether the first name says the same as the second, which is the dialect's.
     pub is_one: fn(&str, &str) -> bool,
@@ -33,13 +33,10 @@ pub(crate) fn add<'o>(
     notices: &mut Vec<Notice>,
 ) {
     for (name, value) in options {
-        let is = |known: &&&str| (home.is_one)(name, known);
-        let within = home.within.filter(|(_, beside)| !beside.iter().any(|known| is(&known)));
-        let joined = home.joined.iter().find(is).zip(value.as_object());
-        if home.ours.iter().any(|ours| is(&ours)) {
+        let is = |known: &&str| (home.is_one)(name, known);
+        let within = home.within.filter(|(outer, beside)| !is(outer) && !beside.iter().any(is));
+        if home.ours.iter().any(is) {
             notices.push(Notice::new(format!("options.{name}"), "set by the gateway"));
-        } else if let Some((outer, fields)) = joined {
-            fields.iter().for_each(|(name, value)| put(body, home, &[outer, name], value));
         } else if let Some((outer, _)) = within {
             put(body, home, &[outer, name], value);
         } else {
@@ -49,17 +46,23 @@ pub(crate) fn add<'o>(
 }
 
 fn put(body: &mut Body<'_>, home: &Home, path: &[&str], value: &Value) {
-    let other = |[a, b]: &[&'static str; 2]| match path {
-        [name] if name == a => Some(*b),
-        [name] if name == b => Some(*a),
-        _ => None,
-    };
-    let other = home.either.iter().find_map(other);
-    if other.is_some_and(|other| body.says(&[other], home.is_one)) || body.says(path, home.is_one) {
+    let Some((name, outer)) = path.split_last() else { return };
+    let beside = |name| [outer, &[name]].concat();
+    let joined = home.joined.iter().find(|known| (home.is_one)(name, known));
+    if let Some((known, fields)) = joined.zip(value.as_object()) {
+        let inner = beside(*known);
+        return fields
+            .iter()
+            .for_each(|(name, value)| put(body, home, &[&inner[..], &[name]].concat(), value));
+    }
+    let is = |known: &str| (home.is_one)(name, known);
+    let other = |[a, b]: &[&'static str; 2]| is(a).then_some(*b).or_else(|| is(b).then_some(*a));
+    let other = home.either.iter().find_map(other).map(beside);
+    if other.as_ref().is_some_and(|other| body.says(other, home.is_one)) || body.says(path, home.is_one) {
         return;
     }
     if let Some(other) = other {
-        body.remove(&[other]);
+        body.remove(&other);
     }
     let path = body.as_spelled(path, home.is_one);
     let path: Vec<&str> = path.iter().map(String::as_str).collect();

@@ -98,8 +98,13 @@ impl Relay {
 /// room for it; every other byte is as it came. What it says, [`restore`] gives of the events that its API reads in it.
 pub fn whole(request: &Request, body: &[u8], bench: Option<&Value>) -> Vec<u8> {
     let paths = format(request.dialect).model_paths();
-    let read = Json::read(body.to_vec());
-    let Some(mut object) = read.as_ref().ok().and_then(|json| Body::new(json).ok()) else {
+    let (mark, text) = match body.strip_prefix(BYTE_ORDER_MARK) {
+        Some(text) => (BYTE_ORDER_MARK, text),
+        None => (&[][..], body),
+    };
+    // As it was written: what a caller's body is repaired of stays in a reply.
+    let read = std::str::from_utf8(text).ok().and_then(|text| Json::of(text.to_owned()).ok());
+    let Some(mut object) = read.as_ref().and_then(|json| Body::new(json).ok()) else {
         let mut names = ModelName::new(paths, &request.model);
         let mut out = names.push(body);
         out.extend(names.end());
@@ -114,8 +119,10 @@ pub fn whole(request: &Request, body: &[u8], bench: Option<&Value>) -> Vec<u8> {
     if let Some(bench) = bench.filter(|_| request.dialect != Dialect::Gemini) {
         object.set(&["bench"], &bench.to_string());
     }
-    object.into_bytes()
+    [mark, &object.into_bytes()].concat()
 }
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Nothing was mapped on the way to the member; calls without an id get the one that they will have when the caller
 /// sends them back.

@@ -87,13 +87,26 @@ impl Mention {
             return number(number(pair)?.1.strip_prefix(", limit: ")?).map(|(allowed, _)| allowed);
         }
         let colon = after.trim_start_matches([' ', ':', '.', ',']);
-        let stated = match colon.strip_prefix("limit") {
-            Some(limit) => number(limit.trim_start_matches([' ', ':', '=']).trim_start_matches("is ")),
+        let noun = ["limit", "rate limit", "quota"].iter().find_map(|noun| colon.strip_prefix(noun));
+        let stated = match noun {
+            Some(limit) => {
+                let limit = limit.trim_start_matches([' ', ':', '=', '(']);
+                number(LINKS.iter().find_map(|link| limit.strip_prefix(link)).unwrap_or(limit))
+            }
             // "per minute. 30 more": a number of its own sentence is not the limit.
             None if after.starts_with(':') => number(colon),
             None => None,
         };
-        stated.map(|(allowed, _)| allowed).or_else(|| before(&words[..self.start]))
+        stated
+            .map(|(allowed, _)| allowed)
+            .or_else(|| before(&words[..self.start]).filter(|_| !self.is_offered(words)))
+    }
+
+    /// What more money would buy: "upgrade to 500 requests per minute".
+    fn is_offered(&self, words: &str) -> bool {
+        let said = &words[..self.start];
+        let sentence = &said[said.rfind(". ").map_or(0, |end| end + 2)..];
+        OFFERS.iter().any(|offer| sentence.contains(offer))
     }
 }
 
@@ -113,15 +126,30 @@ fn mentions(words: &str) -> Vec<Mention> {
     for (name, axis) in COUNTED {
         for (at, _) in words.match_indices(name) {
             let joined = JOINS.iter().find_map(|join| words[at + name.len()..].strip_prefix(join));
-            let Some(rest) = joined else { continue };
+            // "per 10 minutes"
+            let counted = joined.map(|rest| match number(rest) {
+                Some((many, rest)) => (many, rest.trim_start()),
+                None => (1, rest),
+            });
+            let Some((many, rest)) = counted else { continue };
             let letters = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
-            let Some((_, window)) = WINDOWS.iter().find(|(word, _)| *word == &rest[..letters]) else {
-                continue;
-            };
+            let word = rest[..letters].strip_suffix('s').unwrap_or(&rest[..letters]);
+            let Some((_, window)) = WINDOWS.iter().find(|(known, _)| *known == word) else { continue };
+            let window = window.saturating_mul(many);
             let end = words.len() - rest.len() + letters;
             // "input tokens per minute" holds "tokens per minute".
             if !found.iter().any(|other: &Mention| other.start <= at && other.end >= end) {
-                found.push(Mention { axis: *axis, window: *window, start: at, end });
+                found.push(Mention { axis: *axis, window, start: at, end });
+            }
+        }
+    }
+    for (often, window) in OFTEN {
+        for (name, axis) in [("token", Axis::Tokens), ("request", Axis::Requests)] {
+            let phrase = format!("{often} {name}");
+            for (start, _) in words.match_indices(&phrase) {
+                let end = start + phrase.len();
+                let end = end + usize::from(words[end..].starts_with('s'));
+                found.push(Mention { axis, window: *window, start, end });
             }
         }
     }
@@ -150,7 +178,23 @@ const COUNTED: &[(&str, Axis)] = &[
     ("calls", Axis::Requests),
 ];
 
-const JOINS: &[&str] = &[" per ", " / ", "/", " a ", " every "];
+const JOINS: &[&str] = &[" per ", "-per-", " / ", "/", " a ", " every "];
+
+/// Before what is counted: "your daily token limit of 100000".
+const OFTEN: &[(&str, u64)] = &[
+    ("per-minute", MINUTE),
+    ("per minute", MINUTE),
+    ("hourly", HOUR),
+    ("per-hour", HOUR),
+    ("daily", DAY),
+    ("per-day", DAY),
+    ("monthly", MONTH),
+];
+
+/// Between a limit and its number.
+const LINKS: &[&str] = &["of ", "is ", "was ", "exceeded: "];
+
+const OFFERS: &[&str] = &["upgrade", "unlock", "increase", "add ", "raise"];
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;

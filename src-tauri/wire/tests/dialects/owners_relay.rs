@@ -96,6 +96,51 @@ fn they_go_in_where_the_caller_is_silent() {
             "",
             r#","generationConfig":{"temperature":0.2}"#,
         ),
+        // How to think is joined too, where both think, and is said in one way.
+        (
+            Dialect::Gemini,
+            json!({"generationConfig": {"thinkingConfig": {"includeThoughts": true, "thinkingLevel": "LOW"}}}),
+            GEMINI,
+            r#","generationConfig":{"thinkingConfig":{"thinkingBudget":99}}"#,
+            r#","generationConfig":{"thinkingConfig":{"thinkingBudget":99,"includeThoughts":true}}"#,
+        ),
+        (
+            Dialect::Gemini,
+            json!({"thinking_config": {"include_thoughts": true, "thinking_budget": 5}}),
+            GEMINI,
+            r#","generationConfig":{"seed":1,"thinkingConfig":{"thinkingLevel":null}}"#,
+            r#","generationConfig":{"seed":1,"thinkingConfig":{"include_thoughts":true,"thinking_budget":5}}"#,
+        ),
+        (
+            Dialect::Gemini,
+            json!({"thinkingConfig": {"includeThoughts": true}, "topK": 3}),
+            GEMINI,
+            r#","generationConfig":{"thinkingConfig":{"thinkingBudget":0}}"#,
+            r#","generationConfig":{"thinkingConfig":{"thinkingBudget":0},"topK":3}"#,
+        ),
+        (
+            Dialect::Gemini,
+            json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+            GEMINI,
+            r#","generationConfig":{"thinkingConfig":{"includeThoughts":true}}"#,
+            r#","generationConfig":{"thinkingConfig":{"includeThoughts":true}}"#,
+        ),
+        (
+            Dialect::Gemini,
+            json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+            GEMINI,
+            r#","generationConfig":{"seed":1}"#,
+            r#","generationConfig":{"seed":1,"thinkingConfig":{"thinkingBudget":0}}"#,
+        ),
+        // Of what stands twice the last one counts.
+        (
+            Dialect::Gemini,
+            json!({"temperature": 0.2, "seed": 7}),
+            GEMINI,
+            r#","generationConfig":{"temperature":1.0},"generationConfig":{"seed":1}"#,
+            r#","generationConfig":{"temperature":0.2},"generationConfig":{"seed":1,"temperature":0.2}"#,
+        ),
+        (Dialect::Chat, json!({"seed": 7}), CHAT, r#","seed":1,"seed":null"#, r#","seed":7,"seed":7"#),
         (
             Dialect::Ollama,
             json!({"num_ctx": 8192, "keep_alive": "1h", "options": {"seed": 7}}),

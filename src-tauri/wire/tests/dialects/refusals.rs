@@ -1,7 +1,7 @@
 //! What a provider's refusal says of the provider (`refusals.txt`), and what is learned from it.
 
 use serde_json::json;
-use wire::{Dialect, Lack, Parameter, Quirks, format};
+use wire::{AskedWith, Class, Dialect, Lack, Parameter, Quirks, UpstreamError, format};
 
 #[test]
 fn what_providers_say_is_told_apart() {
@@ -36,17 +36,48 @@ fn what_a_model_does_not_take_is_read_only_where_it_is_said_plainly() {
         for dialect in Dialect::ALL {
             let error =
                 format(*dialect).decode_error(status.parse().unwrap(), "application/json", body.as_bytes());
-            let found = match error.lack() {
+            // Of whatever model it is said, and whatever was sent.
+            let all = AskedWith { served: "", tools: true, images: true };
+            let found = match error.lack(all) {
                 Some(Lack::Tools) => "tools",
                 Some(Lack::Images) => "images",
                 None => "-",
             };
             assert_eq!(found, lack, "{body}: {error:?}");
-            assert!(error.lack().is_none() || error.names_a_lack(), "another may take it: {error:?}");
+            assert!(error.lack(all).is_none() || error.names_a_lack(), "another may take it: {error:?}");
         }
         told += 1;
     }
     assert!(told > 30, "{told} refusals");
+}
+
+#[test]
+fn a_lack_is_of_what_was_sent_and_of_the_model_that_was_asked() {
+    let (tools, images) = ((true, false), (false, true));
+    for (words, served, sent, is_told) in [
+        ("This model does not support tools", "a-1", tools, true),
+        ("This model does not support tools", "a-1", images, false),
+        ("This model does not support image input", "a-1", tools, false),
+        ("This model does not support image input", "a-1", images, true),
+        ("registry.ollama.ai/library/gemma:7b does not support tools", "gemma:7b", tools, true),
+        ("gemma:latest does not support tools", "gemma", tools, true),
+        ("gemma:latest does not support tools", "llama3:8b", tools, false),
+        ("model gemma-7b does not support tools.", "Vendor/Gemma-7B", tools, true),
+        ("model 'gemma-7b' does not support tools.", "vendor/llama-3", tools, false),
+        ("Function calling is not enabled for models/gemma-3-1b-it", "gemma-3-1b-it", tools, true),
+        ("Function calling is not enabled for models/gemma-3-1b-it", "gemini-2.5-flash", tools, false),
+        ("llava-13b is not a multimodal model", "llava-13b", images, true),
+        ("llava-13b is not a multimodal model", "qwen-vl", images, false),
+    ] {
+        let error = UpstreamError {
+            class: Class::BadRequest,
+            status: Some(400),
+            message: words.to_owned(),
+            retry_after: None,
+        };
+        let asked = AskedWith { served, tools: sent.0, images: sent.1 };
+        assert_eq!(error.lack(asked).is_some(), is_told, "{words} {asked:?}");
+    }
 }
 
 #[test]

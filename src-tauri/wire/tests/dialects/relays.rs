@@ -259,6 +259,50 @@ fn a_whole_reply_is_renamed_and_told_bench_where_there_is_room() {
     assert!(matches!(said(b"<html>")[..], [Event::Error(_)]));
 }
 
+/// A byte order mark, half a surrogate pair, and a number that no `f64` holds: a member may write them, and they go on.
+#[test]
+fn what_a_strict_reader_refuses_goes_on_in_a_whole_reply() {
+    for (dialect, body) in [
+        (
+            Dialect::Chat,
+            r#"{"model":"m","logprob":-1e400,"choices":[{"message":{"content":"a\ud83d"},"finish_reason":"stop"}]}"#,
+        ),
+        (
+            Dialect::Responses,
+            r#"{"object":"response","model":"m","n":1e400,"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a\ud83d"}]}]}"#,
+        ),
+        (
+            Dialect::Anthropic,
+            r#"{"model":"m","n":1e400,"type":"message","content":[{"type":"text","text":"a\ud83d"}],"stop_reason":"end_turn"}"#,
+        ),
+        (
+            Dialect::Gemini,
+            r#"{"modelVersion":"m","n":1e400,"candidates":[{"content":{"parts":[{"text":"a\ud83d"}]},"finishReason":"STOP"}]}"#,
+        ),
+        (
+            Dialect::Ollama,
+            r#"{"model":"m","n":1e400,"message":{"content":"a\ud83d"},"done":true,"done_reason":"stop"}"#,
+        ),
+    ] {
+        let (request, body) = (asked(dialect, false), format!("\u{feff}{body}"));
+        let said = restore(&request, Member(1)).events(format(dialect).decode_reply(body.as_bytes()));
+        let texts: Vec<&str> = said
+            .iter()
+            .filter_map(|event| match event {
+                Event::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(texts, ["a\u{fffd}"], "{dialect:?}: {said:?}");
+        assert!(matches!(said.last(), Some(Event::Finish { .. })), "{dialect:?}: {said:?}");
+        let wanted = body.replace("\"m\"", "\"bench/\\\"core\\\":route\"");
+        assert_eq!(text(whole(&request, body.as_bytes(), None)), wanted, "{dialect:?}");
+        let told = text(whole(&request, body.as_bytes(), Some(&json!({"turn": 1}))));
+        let left = told.replacen(",\"bench\":{\"turn\":1}", "", 1);
+        assert_eq!(left, wanted, "{dialect:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 

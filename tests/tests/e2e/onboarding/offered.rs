@@ -114,6 +114,29 @@ async fn an_alias_that_was_given_up_is_no_other_models() {
     assert_eq!(models(&gateway).await[0]["alias"], "a");
 }
 
+/// The endpoint's name and the served id are the same, and the model need not be.
+#[tokio::test]
+async fn an_alias_goes_with_its_endpoint_only_where_that_is_where_it_was() {
+    let lab = lab([("a", can(&[])), ("b", can(&[]))]).await;
+    onboard(&lab.gateway, &["a"], "quick").await;
+    item(&lab.gateway, "a", "done").await;
+    let elsewhere = Upstream::start().await;
+    let save = async |base: &str| {
+        let endpoint = json!({"name": "fake", "base": base, "key_env": "FAKE_KEY", "new": true, "allow_plain_http": false});
+        lab.gateway.command("save_endpoint", &endpoint).await;
+    };
+    let own = json!({"endpoint": "fake", "models": [{"served": "v/a", "alias": "a"}]});
+    lab.gateway.command("delete_endpoint", &json!({"name": "fake"})).await;
+    save(&elsewhere.base()).await;
+    let refused = lab.gateway.admin("register_models", &own).await;
+    assert_eq!(refused.json()["error"]["code"], "conflict", "{}", refused.text());
+    assert!(refused.text().contains("The alias a was another model's"), "{}", refused.text());
+    lab.gateway.command("delete_endpoint", &json!({"name": "fake"})).await;
+    save(&format!("{}/", lab.upstream.base())).await;
+    lab.gateway.command("register_models", &own).await;
+    assert_eq!(models(&lab.gateway).await[0]["alias"], "a");
+}
+
 #[tokio::test]
 async fn the_command_line_follows_them_to_their_end() {
     let lab =

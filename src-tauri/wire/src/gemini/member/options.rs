@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{is_field, node::Node};
 use crate::{
@@ -23,10 +23,36 @@ const OWNERS: [&str; 5] = ["safetySettings", "cachedContent", "labels", "service
 pub(super) const HOME: Home = Home {
     ours: &OURS,
     within: Some(("generationConfig", &OWNERS)),
-    joined: &["generationConfig"],
+    joined: &["generationConfig", "thinkingConfig"],
+    either: &[["thinkingBudget", "thinkingLevel"]],
     is_one: |name, known| is_field(name, known) || is_field(known, name),
-    ..Home::BODY
 };
+
+/// The owner's options for a body whose caller speaks this API too. Thinking that one of the two turns off is not joined
+/// with what the other says of it: thoughts cannot be told where there are none.
+pub(super) fn beside<'o>(request: &Request, options: &'o Map<String, Value>) -> Cow<'o, Map<String, Value>> {
+    let is_off = |thinking: &Value| {
+        let budget =
+            thinking.as_object().into_iter().flatten().find(|(name, _)| is_field(name, "thinkingBudget"));
+        budget.is_some_and(|(_, tokens)| tokens.as_u64() == Some(0))
+    };
+    let mode = request.reasoning.as_mode();
+    let callers_is_off = mode == Some(ThinkingMode::Off);
+    let callers_is_on =
+        !callers_is_off && (mode.is_some() || request.reasoning.summary.as_deref() == Some("auto"));
+    let stands = |name: &str, value: &Value| {
+        !is_field(name, "thinkingConfig") || !(callers_is_off || (callers_is_on && is_off(value)))
+    };
+    let mut options = Cow::Borrowed(options);
+    if callers_is_off || callers_is_on {
+        let own = options.to_mut();
+        own.retain(|name, value| stands(name, value));
+        let configs = own.iter_mut().filter(|(name, _)| is_field(name, "generationConfig"));
+        let fields = configs.filter_map(|(_, config)| config.as_object_mut());
+        fields.for_each(|fields| fields.retain(|name, value| stands(name, value)));
+    }
+    options
+}
 
 /// The most tokens of thought that every model that counts them takes.
 const MOST_THOUGHT: u64 = 24_576;
