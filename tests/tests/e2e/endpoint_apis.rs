@@ -230,8 +230,10 @@ async fn the_command_line_adds_an_endpoint_of_any_api_and_its_models_are_asked_i
             gateway.bench(&["endpoint", "add", "lab", "--base", &base, "--api", api.name]).await.exits(0);
         assert!(added.stdout.contains(&format!("lab: {base} ({})", api.name)), "{}", added.stdout);
         assert!(added.stdout.contains("It answers with 2 models."), "{}", added.stdout);
-        gateway.bench(&["model", "add", "lab", "first=vendor/alpha"]).await.exits(0);
-        gateway.bench(&["collection", "save", "core", "--member", "first"]).await.exits(0);
+        // An alias with a record is no other base's model.
+        let alias = format!("first-{}", api.name);
+        gateway.bench(&["model", "add", "lab", &format!("{alias}=vendor/alpha")]).await.exits(0);
+        gateway.bench(&["collection", "save", "core", "--member", &alias]).await.exits(0);
         gateway.bench(&["ask", "core", "whom?"]).await.exits(1);
         let posted: Vec<_> = upstream.received().into_iter().filter(|it| it.method == "POST").collect();
         assert_eq!(posted[0].path, api.path, "{}", api.name);
