@@ -2,6 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/sv
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Fixture } from '../dev/fixture';
 import type { FixtureOptions } from '../dev/made';
+import { session } from '../dev/routed';
 import App from '../src/App.svelte';
 import { controlError } from '../src/host/host';
 import { agents } from '../src/pages/collections/agents';
@@ -40,6 +41,30 @@ describe('a conversation', () => {
     expect(text($('turn-failed-over', turnRow(39)))).toBe('kimi-k2 → glm-5 overloaded (529)');
     expect(text($('conversation-head'))).toContain('with glm-5');
     expect(text($('conversation-totals'))).toContain('$0.14 and 15 turns of unknown cost');
+  });
+
+  test('gives way to what begins after it, and nothing that was told as it went is lost', async () => {
+    const fixture = await open();
+    await waitFor(() => expect(numbers()[0]).toBe(38));
+    const ids = [fixture.routed[0]!.conversation.id];
+    const begin = {
+      panel: () => fixture.play('quick', 'Two words?', 'opencode', 0, 0.5),
+      conversation: () => {
+        const { conversation } = session(fixture, { at: new Date().toISOString() }, 2);
+        fixture.turn();
+        return conversation.id;
+      },
+    };
+    for (const kind of ['panel', 'conversation', 'conversation', 'panel', 'panel'] as const) {
+      ids.unshift(begin[kind]());
+      await waitFor(() => expect($(kind)?.dataset[kind]).toBe(ids[0]));
+    }
+    if (!$('panel-row')) await fireEvent.click($('toggle-panels'));
+    const rows = [...all('panel-row'), ...all('conversation-row')].map((it) => it.getAttribute('href'));
+    expect(rows.sort()).toEqual(ids.map((id) => `#/live/${id}`).sort());
+    expect($('panel').dataset['panel']).toBe(ids[0]);
+    // What was told whole is not asked for again.
+    expect(fixture.calls.filter(([name]) => name === 'panel')).toEqual([]);
   });
 
   test('older turns come by the page', async () => {

@@ -22,6 +22,7 @@ import {
   conversationOf,
   judgedCall,
   openTurns,
+  type Routed,
 } from './conversations';
 import { addOlder, adopt, apply, isJudgeable, type Live, NOTHING_YET } from './live';
 import { Queue } from './queue.svelte';
@@ -34,7 +35,6 @@ export const useApp = () => getContext<App>(KEY);
 
 /** What the whole window shares: the gateway's state, the event stream, where the person is. */
 export class App {
-  live = $state.raw<Live>(NOTHING_YET);
   status = $state.raw<Status | null>(null);
   setup = $state.raw<SetupView | null>(null);
   link = $state<Link | 'connecting'>('connecting');
@@ -64,6 +64,13 @@ export class App {
   readonly consent = new Consent();
   readonly judging: Judging;
   readonly queue: Queue;
+  /**
+   * All that is told. It is changed here and shown by `live`, and no change begins from the signal: while a component is
+   * taken down, Svelte gives a signal's value from before the change that takes it down, and to write that back would
+   * undo the change.
+   */
+  private told: Live = NOTHING_YET;
+  private shown = $state.raw<Live>(NOTHING_YET);
   private stop: (() => void) | null = null;
   private ended = false;
   private readonly asking = new Set<string>();
@@ -78,6 +85,11 @@ export class App {
       this.say(item.state === 'done' ? done(item.alias) : failed(item.alias, item.why ?? ''));
     });
     this.judging = new Judging(host, (call, verdict) => this.verdictTaken(call, verdict));
+  }
+
+  /** What the event stream and the pages have told. */
+  get live(): Live {
+    return this.shown;
   }
 
   get collections() {
@@ -163,7 +175,7 @@ export class App {
   refreshOwed = async (): Promise<void> => {
     try {
       const owed = await this.host.call('owed', {});
-      this.live = { ...addOlder(this.live, owed.panels), owed: owed.calls.length };
+      this.change((live) => ({ ...addOlder(live, owed.panels), owed: owed.calls.length }));
       this.owedIds = owed.panels.map((p) => p.id);
     } catch {
       // The link's state says it; the next event asks again.
@@ -179,7 +191,7 @@ export class App {
     this.reached = panels.panels.at(-1)?.id ?? this.reached;
     this.reachedConversation = conversations.conversations.at(-1)?.id ?? this.reachedConversation;
     this.know(panels.panels);
-    this.live = { ...this.live, routed: addConversations(this.live.routed, conversations.conversations) };
+    this.changeRouted((routed) => addConversations(routed, conversations.conversations));
     return panels.more || conversations.more;
   }
 
@@ -187,7 +199,7 @@ export class App {
   async loadConversation(id: string): Promise<boolean> {
     try {
       const conversation = await this.host.call('conversation', { id });
-      this.live = { ...this.live, routed: addConversations(this.live.routed, [conversation]) };
+      this.changeRouted((routed) => addConversations(routed, [conversation]));
       return true;
     } catch {
       return false;
@@ -196,21 +208,21 @@ export class App {
 
   /** Follows a conversation's turns and asks for the newest of them, or for a page older than those known. */
   async loadTurns(id: string): Promise<void> {
-    this.live = { ...this.live, routed: openTurns(this.live.routed, id) };
-    const known = this.live.routed.turns[id];
+    this.changeRouted((routed) => openTurns(routed, id));
+    const known = this.told.routed.turns[id];
     const before = known?.more ? (known.list.at(-1)?.turn ?? null) : null;
     const page = await this.host.call('turns', { conversation: id, before, limit: 30, texts: false });
-    this.live = { ...this.live, routed: addTurns(this.live.routed, id, page.turns, page.more) };
+    this.changeRouted((routed) => addTurns(routed, id, page.turns, page.more));
   }
 
   /** Its turns are looked at no more. */
   leaveTurns(id: string): void {
-    this.live = { ...this.live, routed: closeTurns(this.live.routed, id) };
+    this.changeRouted((routed) => closeTurns(routed, id));
   }
 
   /** Panels that something else than the stream has told of. */
   know(panels: readonly PanelView[]): void {
-    this.live = addOlder(this.live, panels);
+    this.change((live) => addOlder(live, panels));
   }
 
   /** Asks for one panel whole; `false` when the gateway does not know it. */
@@ -219,19 +231,27 @@ export class App {
     this.asking.add(id);
     try {
       const panel = await this.host.call('panel', { id });
-      // Read after the wait: events have come meanwhile.
-      this.live = adopt(this.live, panel);
+      this.change((live) => adopt(live, panel));
       return true;
     } catch {
-      this.live = { ...this.live, holes: this.live.holes.filter((h) => h !== id) };
+      this.change((live) => ({ ...live, holes: live.holes.filter((h) => h !== id) }));
       return false;
     } finally {
       this.asking.delete(id);
     }
   }
 
+  private change(to: (live: Live) => Live): void {
+    this.told = to(this.told);
+    this.shown = this.told;
+  }
+
+  private changeRouted(to: (routed: Routed) => Routed): void {
+    this.change((live) => ({ ...live, routed: to(live.routed) }));
+  }
+
   private take(events: readonly LiveEvent[]): void {
-    let live = this.live;
+    let live = this.told;
     for (const event of events) {
       if (event.type === 'snapshot') {
         this.reached ??= event.panels.at(-1)?.id ?? null;
@@ -240,7 +260,7 @@ export class App {
       this.announce(event, live);
       live = apply(live, event);
     }
-    this.live = live;
+    this.change(() => live);
     this.queue.take(events);
     for (const id of live.holes) void this.loadPanel(id);
     const types = new Set(events.map((e) => e.type));
@@ -303,15 +323,15 @@ export class App {
 
   private verdictTaken(call: string, verdict: VerdictView | null): void {
     // A verdict on a conversation's call is never owed.
-    if (conversationOf(this.live.routed, call)) {
-      this.live = { ...this.live, routed: judgedCall(this.live.routed, call, verdict) };
+    if (conversationOf(this.told.routed, call)) {
+      this.changeRouted((routed) => judgedCall(routed, call, verdict));
       return;
     }
-    const panel = this.live.panels.find((p) => p.seats.some((seat) => seat.call === call));
+    const panel = this.told.panels.find((p) => p.seats.some((seat) => seat.call === call));
     if (!panel) return;
     const had = panel.seats.find((seat) => seat.call === call)?.verdict ?? null;
     const owed = Math.max(0, this.owed + Number(!verdict) - Number(!had));
-    this.live = apply(this.live, { type: 'verdict_changed', panel: panel.id, call, verdict, owed });
+    this.change((live) => apply(live, { type: 'verdict_changed', panel: panel.id, call, verdict, owed }));
   }
 }
 
