@@ -76,9 +76,26 @@ fn in_words(why: &str) -> String {
         return LOCKED.to_owned();
     }
     let absent = ["failed to connect to address", "serviceunknown", "not provided by any", "no such file"];
-    match absent.iter().any(|sign| lower.contains(sign)) {
-        true => "no keychain runs in this session".to_owned(),
-        false => format!("no keychain: {why}"),
+    if absent.iter().any(|sign| lower.contains(sign)) {
+        return "no keychain runs in this session".to_owned();
+    }
+    let refused = ["accessdenied", "denied", "not allowed", "not authorized", "canceled", "cancelled"];
+    match refused.iter().any(|sign| lower.contains(sign)) {
+        true => format!("the keychain refused: {}", its_own_words(why)),
+        false => format!("no keychain: {}", its_own_words(why)),
+    }
+}
+
+/// Without the names of libraries and errors that stand before them.
+fn its_own_words(why: &str) -> &str {
+    let is_name = |before: &str| before.contains(['.', ':']) && !before.contains(' ');
+    let mut words = why;
+    for library in ["Platform failure: ", "zbus error: "] {
+        words = words.strip_prefix(library).unwrap_or(words);
+    }
+    match words.split_once(": ") {
+        Some((before, after)) if is_name(before) && !after.is_empty() => after,
+        _ => words,
     }
 }
 

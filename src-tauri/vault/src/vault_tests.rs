@@ -447,3 +447,22 @@ fn many_threads_look_set_and_scrub_at_once() {
         assert_eq!(key_of(&vault, &endpoint, None).expect("key").0, kept);
     }
 }
+
+#[test]
+fn a_keychain_that_cannot_be_used_is_said_in_words() {
+    let denied = "Platform failure: zbus error: org.freedesktop.DBus.Error.AccessDenied: a policy forbids it";
+    for (why, wanted) in [
+        (denied, "the keychain refused: a policy forbids it"),
+        (
+            "Platform failure: User interaction is not allowed.",
+            "the keychain refused: User interaction is not allowed.",
+        ),
+        ("zbus error: org.freedesktop.DBus.Error.ServiceUnknown: x", "no keychain runs in this session"),
+        ("SS error: prompt dismissed", LOCKED),
+        ("it did not answer in 5 s", "no keychain: it did not answer in 5 s"),
+        ("odd: as it is", "no keychain: odd: as it is"),
+        ("a.b.Error: ", "no keychain: a.b.Error: "),
+    ] {
+        assert_eq!(in_words(why), wanted);
+    }
+}

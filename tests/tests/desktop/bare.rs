@@ -54,6 +54,18 @@ impl BareDesktop {
     }
 }
 
+/// A bus that starts no program: a session's would start the one that asks for the password, and wait for an answer.
+const BUS: &str = r#"<busconfig><type>session</type><listen>unix:tmpdir=FOLDER</listen><policy context="default">
+<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
+
+/// Its address, and the bus, which ends with what is given.
+pub async fn closed_bus(folder: &Path) -> (String, Child) {
+    let config = folder.join("bus.conf");
+    std::fs::write(&config, BUS.replace("FOLDER", &folder.to_string_lossy())).expect("a file");
+    let config = format!("--config-file={}", config.display());
+    first_line("dbus-daemon", &[&config, "--nofork", "--print-address"]).await
+}
+
 fn quiet(program: &str) -> Command {
     let mut command = Command::new(program);
     command.stdout(log("bare.out"));

@@ -15,7 +15,7 @@ use tokio::{
 };
 use zbus::{ObjectPath, OwnedObjectPath, OwnedVariant, Variant, message::Message};
 
-use crate::{app::log, bare::first_line};
+use crate::{app::log, bare::closed_bus};
 
 const KEY: &str = "sk-locked-Rk8TzW3hQv5NbJ1c";
 const PASSWORD: &str = "session";
@@ -83,10 +83,6 @@ fn home_has(home: &Home, name: &str) -> bool {
     home.files().keys().any(|path| path.ends_with(name))
 }
 
-/// A bus that starts no program: a session's would start the one that asks for the password, and wait for an answer.
-const BUS: &str = r#"<busconfig><type>session</type><listen>unix:tmpdir=FOLDER</listen><policy context="default">
-<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
-
 /// A secret service on a bus of its own, with no screen to ask anybody on.
 struct Keyring {
     bus: String,
@@ -96,10 +92,7 @@ struct Keyring {
 
 impl Keyring {
     async fn start(folder: &Path) -> Keyring {
-        let config = folder.join("bus.conf");
-        std::fs::write(&config, BUS.replace("FOLDER", &folder.to_string_lossy())).expect("a file");
-        let config = format!("--config-file={}", config.display());
-        let (bus, bus_daemon) = first_line("dbus-daemon", &[&config, "--nofork", "--print-address"]).await;
+        let (bus, bus_daemon) = closed_bus(folder).await;
         let run = folder.join("run");
         std::fs::create_dir_all(&run).expect("a folder");
         let mut daemon = Command::new("gnome-keyring-daemon");

@@ -13,6 +13,7 @@ mod endpoints_page;
 mod first_run;
 mod key;
 mod locked_keychain;
+mod no_keychain;
 mod notifications;
 mod outside;
 mod pictures;
@@ -53,6 +54,10 @@ fn main() -> ExitCode {
         trial(
             "a locked keychain is said so, and used once unlocked",
             locked_keychain::is_said_so_and_used_once_unlocked,
+        ),
+        trial(
+            "a keychain that refuses or is not there is said so",
+            no_keychain::refused_or_absent_is_said_so,
         ),
         trial("limits are set, a rest is ended, and no key is shown", endpoints_page::limits_and_rests),
         trial("a page is confined to its commands", confined::to_its_commands),
