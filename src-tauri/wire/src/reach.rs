@@ -8,23 +8,33 @@ impl UpstreamError {
     /// Words that name a model are about that one, whoever's limit it is: `Rate limit reached for gpt-4o in
     /// organization …`. `served` is the model's id at its provider.
     pub fn is_of_the_whole_key(&self, served: &str) -> bool {
-        let said = self.message.to_lowercase();
+        let (said, served) = (self.message.to_lowercase(), served.to_lowercase());
         // Addresses of help pages have "account" in them.
-        let words =
-            said.split_whitespace().filter(|word| !word.contains("://")).collect::<Vec<_>>().join(" ");
-        if words.contains(&served.to_lowercase()) {
+        let pieces = || said.split_whitespace().filter(|piece| !piece.contains("://"));
+        let is_mark = |ch: char| !ch.is_alphanumeric();
+        if pieces().any(|piece| piece == served || piece.trim_matches(is_mark) == served) {
             return false;
         }
-        let words: Vec<&str> =
-            words.split(|ch: char| !ch.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-        let says_key = |at: usize| {
-            let before = words[..at].iter().rev().find(|word| **word != "api");
-            // "Add your own key" is advice.
-            matches!(words[at], "key" | "keys") && before != Some(&"own")
-        };
-        !words.contains(&"model") && (words.contains(&"account") || (0..words.len()).any(says_key))
+        let words: Vec<&str> = pieces()
+            .flat_map(|piece| piece.split(|ch: char| !ch.is_alphanumeric()))
+            .filter(|it| !it.is_empty())
+            .collect();
+        let is_of_a_model = words.windows(2).any(|pair| pair[1] == "model" && OF.contains(&pair[0]));
+        let says_key = words.iter().enumerate().any(|(at, word)| {
+            let before = |n: usize| at.checked_sub(n).map_or("", |at| words[at]);
+            // "Add your own API key" is advice.
+            matches!(*word, "key" | "keys")
+                && KEYS.contains(&before(1))
+                && !(before(1) == "api" && before(2) == "own")
+        });
+        !is_of_a_model && (words.contains(&"account") || says_key)
     }
 }
+
+/// What stands before "model" where it is one that is limited.
+const OF: [&str; 9] = ["this", "the", "for", "per", "of", "and", "on", "requested", "same"];
+/// What stands before "key" where it is the caller's.
+const KEYS: [&str; 9] = ["api", "your", "this", "the", "per", "for", "trial", "access", "free"];
 
 #[cfg(test)]
 mod tests {
@@ -51,6 +61,12 @@ mod tests {
         ),
         ("Too many requests: bring your own API key", false),
         ("Monkey business is limited", false),
+        ("You are rate limited: see key metrics on your dashboard", false),
+        ("Rate limit reached for the requested model on your account", false),
+        ("Rate limit reached for \"Qwen/Qwen3-32B\".", false),
+        ("Your account qwen/qwen3-32b-team has too many requests", true),
+        ("Your API key is limited to 5 model requests per minute", true),
+        ("Rate limit for API key exceeded (model family q)", true),
         ("Rate limit exceeded", false),
         (
             "Your account org-x request reached organization max RPM: 3, please try again after 1 seconds",
@@ -71,6 +87,8 @@ mod tests {
                 retry_after: Some(Duration::from_secs(1)),
             };
             assert_eq!(error.is_of_the_whole_key("qwen/qwen3-32b"), *wanted, "{message}");
+            // An id that stands within other words is not named by them.
+            assert!(error.is_of_the_whole_key("o1") || !wanted, "{message}");
         }
     }
 }

@@ -52,6 +52,7 @@ mod reply_headers;
 mod reports;
 mod responses;
 mod retiring;
+mod room;
 mod route;
 mod secrets;
 mod slow;

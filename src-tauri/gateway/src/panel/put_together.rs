@@ -11,7 +11,7 @@ use super::{
     merge,
     reply::Given,
     run::{Run, Update},
-    seat::{SeatEnd, book_seat, run_seat},
+    seat::{SeatEnd, book_seat, not_sent, run_seat},
 };
 use crate::{
     evidence::Held,
@@ -136,11 +136,15 @@ impl Run {
             }
             spaces.push_str(&text[words.len()..]);
         };
-        let booked = book_seat(&self.gateway, &self.panel, &plan);
-        let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, booked, on_text);
-        let mut end = tokio::select! {
-            end = asked => end,
-            () = cancel.cancelled() => return None,
+        let mut end = match book_seat(&self.gateway, &self.panel, &plan) {
+            Err(error) => not_sent(&self.gateway, &self.panel, plan, error),
+            Ok(booked) => {
+                let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, booked, on_text);
+                tokio::select! {
+                    end = asked => end,
+                    () = cancel.cancelled() => return None,
+                }
+            }
         };
         self.last_done = self.last_done.max(end.done);
         self.tell_evidence(&mut end);

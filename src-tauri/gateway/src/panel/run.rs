@@ -12,7 +12,7 @@ use super::{
     ask::{Panel, SeatPlan, Seated},
     markdown::{heading, section},
     picker,
-    seat::{SeatEnd, book_seat, round, run_seat},
+    seat::{SeatEnd, book_seat, not_sent, round, run_seat},
 };
 use crate::{
     evidence::Held,
@@ -202,12 +202,19 @@ impl Run {
         run
     }
 
-    /// Asks one seat.
+    /// Asks one seat. One that a limit has no room for has ended, and whoever stands in for it is asked before those
+    /// that come after.
     pub(super) fn ask(&mut self, plan: SeatPlan) {
+        let booked = match book_seat(&self.gateway, &self.panel, &plan) {
+            Ok(booked) => booked,
+            Err(error) => {
+                let end = not_sent(&self.gateway, &self.panel, plan, error);
+                return self.seat_ended(end);
+            }
+        };
         let open = Open { seat: plan.seat.clone(), order: plan.order, view: plan.view() };
         self.open.insert(plan.call.clone(), open);
         let call = plan.call.clone();
-        let booked = book_seat(&self.gateway, &self.panel, &plan);
         let asked = run_seat(self.gateway.clone(), self.panel.clone(), plan, booked, |_| {});
         let task = self.running.spawn(asked);
         self.tasks.insert(task.id(), call);

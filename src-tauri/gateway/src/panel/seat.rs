@@ -62,13 +62,10 @@ pub(crate) async fn run_seat(
     gateway: Gateway,
     panel: Arc<Panel>,
     plan: SeatPlan,
-    booked: Result<Booked, UpstreamError>,
+    booked: Booked,
     mut on_text: impl FnMut(&str),
 ) -> SeatEnd {
-    let metered = match booked {
-        Ok(booked) => booked.due().await,
-        Err(error) => return not_sent(&gateway, &panel, plan, error),
-    };
+    let metered = booked.due().await;
     let Some(it) = panel.snapshot.roster.get(&plan.model.alias) else {
         let error = gone(&plan.model.alias);
         return not_sent(&gateway, &panel, plan, error);
@@ -111,7 +108,7 @@ fn call_of<'a>(panel: &'a Panel, plan: &'a SeatPlan, it: &'a Registered) -> Call
 }
 
 /// Nobody was asked: there is no call to record, and no work of the model's to count.
-fn not_sent(gateway: &Gateway, panel: &Panel, plan: SeatPlan, error: UpstreamError) -> SeatEnd {
+pub(crate) fn not_sent(gateway: &Gateway, panel: &Panel, plan: SeatPlan, error: UpstreamError) -> SeatEnd {
     // It is nobody's answer: of its status nothing is said.
     let why = describe(&UpstreamError { status: None, ..error.clone() });
     let view = SeatView { status: SeatStatus::Error, seconds: Some(0.0), error: why.clone(), ..plan.view() };
