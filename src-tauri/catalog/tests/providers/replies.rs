@@ -1,5 +1,6 @@
 //! What whole replies and streams say once the wire has read them: the words, the reasoning apart from them, the
-//! calls, the end, the model that answered, and the tokens in the ledger's meaning.
+//! calls, the end, the model that answered, and the tokens in the ledger's meaning. Of what was seen, words, ids and
+//! signatures are cut short and chunks left out; fields and counts are as they came.
 
 use catalog::Model;
 use serde::Deserialize;
@@ -84,7 +85,7 @@ fn replies() {
     let presets: BTreeSet<String> = catalog::presets().iter().map(|preset| preset.id.clone()).collect();
     assert!(whole.is_superset(&presets), "no whole reply of {:?}", presets.difference(&whole));
     assert!(streamed.is_superset(&presets), "no stream of {:?}", presets.difference(&streamed));
-    assert!(reported > 40, "{reported} of them as they were seen");
+    assert!(reported > 35, "{reported} of them as they were seen");
 }
 
 /// What an answer must go through on its way back, as for every question.
