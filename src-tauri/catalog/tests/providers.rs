@@ -4,6 +4,9 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "providers/replies.rs"]
+mod replies;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

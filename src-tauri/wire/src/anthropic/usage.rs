@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::usage::Usage;
+use crate::{json, usage::Usage};
 
 /// The counts of a turn as they stand so far, in the dialect's own meaning.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     fresh: Option<u64>,
     output: Option<u64>,
+    /// Part of the output.
+    reasoning: Option<u64>,
     cache_read: Option<u64>,
     cache_write: Option<u64>,
 }
@@ -18,14 +20,15 @@ impl Counts {
     /// that place; any other count stands over the earlier, smaller ones too (some servers begin with the whole
     /// context and tell at the end how much of it was fresh).
     pub fn update(&mut self, value: &Value) {
-        let fields = [
-            ("input_tokens", &mut self.fresh),
-            ("output_tokens", &mut self.output),
-            ("cache_read_input_tokens", &mut self.cache_read),
-            ("cache_creation_input_tokens", &mut self.cache_write),
+        let fields: [(&[&str], _); 5] = [
+            (&["input_tokens"], &mut self.fresh),
+            (&["output_tokens"], &mut self.output),
+            (&["output_tokens_details", "thinking_tokens"], &mut self.reasoning),
+            (&["cache_read_input_tokens"], &mut self.cache_read),
+            (&["cache_creation_input_tokens"], &mut self.cache_write),
         ];
-        for (name, known) in fields {
-            if let Some(count) = value.get(name).and_then(count)
+        for (path, known) in fields {
+            if let Some(count) = json::at(value, path).and_then(count)
                 && (count > 0 || known.is_none())
             {
                 *known = Some(count);
@@ -36,6 +39,7 @@ impl Counts {
     pub fn usage(&self) -> Usage {
         Usage {
             output: self.output,
+            reasoning: self.reasoning,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
             ..Usage::default()

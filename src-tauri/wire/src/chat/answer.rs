@@ -82,9 +82,10 @@ impl Answer {
         for choice in choices {
             self.read_choice(choice, out)?;
         }
-        self.read_usage(value.get("usage"), out);
-        self.read_usage(json::at(value, &["x_groq", "usage"]), out);
-        self.read_usage(choices.first().and_then(|choice| choice.get("usage")), out);
+        let cached = wire_usage::cached_before(value.get("timings"));
+        self.read_usage(value.get("usage"), cached, out);
+        self.read_usage(json::at(value, &["x_groq", "usage"]), None, out);
+        self.read_usage(choices.first().and_then(|choice| choice.get("usage")), None, out);
         Ok(())
     }
 
@@ -201,11 +202,13 @@ impl Answer {
         }
     }
 
-    /// Usage in a stream counts from the beginning each time: the last one stands.
-    fn read_usage(&mut self, value: Option<&Value>, out: &mut Vec<Event>) {
+    /// Usage in a stream counts from the beginning each time: the last one stands. `cached` is what was told of the
+    /// cache beside it.
+    fn read_usage(&mut self, value: Option<&Value>, cached: Option<u64>, out: &mut Vec<Event>) {
         let Some(value) = value.filter(|value| value.is_object()) else { return };
+        let said = wire_usage::read(value);
         let mut usage = self.usage;
-        usage.update(wire_usage::read(value));
+        usage.update(Usage { cache_read: said.cache_read.or(cached), ..said });
         if usage != self.usage {
             self.usage = usage;
             out.push(Event::Usage(usage));

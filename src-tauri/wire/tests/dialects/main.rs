@@ -27,6 +27,7 @@ mod responses;
 mod roundtrip;
 mod sealed_relay;
 mod stated;
+mod usage;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -176,22 +176,6 @@ fn one_choice_is_followed_and_a_closing_message_is_no_repeat() {
 }
 
 #[test]
-fn usage_wherever_it_stands() {
-    for chunk in [
-        r#"{"choices":[],"x_groq":{"usage":{"prompt_tokens":3,"completion_tokens":1}}}"#,
-        r#"{"choices":[{"delta":{},"usage":{"prompt_tokens":3,"completion_tokens":1}}]}"#,
-        r#"{"usage":{"input_tokens":3.0,"output_tokens":1}}"#,
-    ] {
-        let body = format!("data: {chunk}\n\ndata: {chunk}\n\ndata: [DONE]\n\n");
-        assert_eq!(
-            render(&decode([body.as_bytes()])),
-            "usage in=3 out=1\nfinish stop (inferred)\n",
-            "{chunk}"
-        );
-    }
-}
-
-#[test]
 fn the_last_event_needs_no_blank_line_if_it_is_whole() {
     let said = r#"data: {"choices":[{"delta":{"content":"a"}}]}"#;
     assert_eq!(
