@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Notice};
 
 use super::{CONTENT_TYPE, JSON, retry_after};
-use crate::{callers, panel::chair, view::SeatView};
+use crate::{panel::chair, view::SeatView};
 
 pub(crate) const PANEL: HeaderName = HeaderName::from_static("x-bench-panel");
 pub(crate) const CONVERSATION: HeaderName = HeaderName::from_static("x-bench-conversation");
@@ -42,7 +42,8 @@ pub(crate) fn error_response(
 ) -> Response {
     let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     // A path or a name that is repeated to its caller may be a key.
-    let masked = callers::masked(&error.message).map(|message| ApiError { message, ..error.clone() });
+    let masked =
+        vault::gateway_key::mask(&error.message).map(|message| ApiError { message, ..error.clone() });
     let told = masked.as_ref().unwrap_or(error);
     let mut response = json(status, wire::format(dialect).encode_error(told, id, bench));
     if let Some(wait) = retry_after(error) {
