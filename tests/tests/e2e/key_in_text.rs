@@ -399,3 +399,47 @@ async fn no_gateway_key_is_called_like_a_key() {
     assert!(!refused.text().contains(key), "{said}");
     assert_eq!(gateway.command("keys", &json!({})).await, json!([]));
 }
+
+/// Names of fields are their caller's words too.
+#[tokio::test]
+async fn the_name_of_a_field_is_masked_where_it_is_kept_or_told() {
+    let lab = lab().await;
+    let message = json!([{"role": "user", "content": "whom?"}]);
+    let masked = "\u{2022}\u{2022}\u{2022}\u{2022}";
+    for model in ["bench/core", "bench/core:route"] {
+        for key in [KEY, GATEWAY_KEY] {
+            let asked = lab.http().chat(&json!({"model": model, key: 1, "messages": message})).await;
+            assert_eq!(asked.status, 200, "{}", asked.text());
+            let lossy = asked.header("x-bench-lossy");
+            assert!(lossy.starts_with("????="), "{model}: {lossy}");
+            let bench = &asked.json()["bench"];
+            if let Some(id) = bench["panel"].as_str() {
+                let panel = lab.gateway.command("panel", &json!({"id": id})).await;
+                assert_eq!(panel["lossy"][0]["field"], masked, "{panel}");
+            }
+        }
+    }
+    let input =
+        json!([{"role": "user", "content": [{"type": "input_text", "text": "x", KEY: 1}], GATEWAY_KEY: "2"}]);
+    let metadata = json!({KEY: "a", GATEWAY_KEY: "b", "user": KEY});
+    let body = json!({"model": "bench/core", "input": input, "metadata": metadata});
+    let response = lab.http().post("/v1/responses", &body).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    let id = response.json()["id"].as_str().expect("id").to_owned();
+    let mut seen = Vec::new();
+    for path in [format!("/v1/responses/{id}"), format!("/v1/responses/{id}/input_items")] {
+        let kept = lab.http().get(&path).await;
+        assert_eq!(kept.status, 200, "{}", kept.text());
+        seen.push(kept.text());
+    }
+    assert!(seen[0].contains(&format!("\"user\":\"{masked}\"")), "{}", seen[0]);
+    let (home, _) = lab.gateway.stop().await;
+    nowhere(&home);
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(GATEWAY_KEY.len()).any(|window| window == GATEWAY_KEY.as_bytes());
+        assert!(!found, "the gateway key is in {}", path.display());
+    }
+    for text in seen {
+        assert!(!text.contains(KEY) && !text.contains(GATEWAY_KEY), "{text}");
+    }
+}

@@ -200,8 +200,8 @@ fn page(query: &str) -> Result<Page, ApiError> {
     Ok(Page { after: name::query(query, "after"), limit, newest_first })
 }
 
-/// Masks known keys in what is kept: in its strings, so that it stays the JSON it is. The API's own words are no
-/// keys, whatever a key is called.
+/// Masks known keys in what is kept: in its strings, so that it stays the JSON it is, and in names that are more than a
+/// word. The API's own words are no keys, whatever a key is called.
 fn without_keys(gateway: &Gateway, json: String) -> String {
     let masked = gateway.scrub(&json);
     if masked == json {
@@ -221,6 +221,12 @@ fn mask(gateway: &Gateway, value: &mut Value) {
         Value::String(text) => *text = gateway.scrub(text),
         Value::Array(items) => items.iter_mut().for_each(|item| mask(gateway, item)),
         Value::Object(fields) => {
+            let held: Vec<_> = fields.keys().filter_map(|it| Some((it.clone(), gateway.mask(it)?))).collect();
+            for (name, shown) in held {
+                if let Some(value) = fields.remove(&name) {
+                    fields.insert(shown, value);
+                }
+            }
             let spoken = fields
                 .iter_mut()
                 .filter(|(name, _)| !matches!(name.as_str(), "type" | "role" | "status" | "object"));
