@@ -406,16 +406,22 @@ async fn the_name_of_a_field_is_masked_where_it_is_kept_or_told() {
     let lab = lab().await;
     let message = json!([{"role": "user", "content": "whom?"}]);
     let masked = "\u{2022}\u{2022}\u{2022}\u{2022}";
-    for model in ["bench/core", "bench/core:route"] {
+    for (path, model) in [
+        ("/v1/chat/completions", "bench/core"),
+        ("/v1/messages", "bench/core"),
+        ("/v1/messages", "bench/core:route"),
+    ] {
         for key in [KEY, GATEWAY_KEY] {
-            let asked = lab.http().chat(&json!({"model": model, key: 1, "messages": message})).await;
+            let asked = json!({"model": model, "max_tokens": 9, key: 1, "messages": message});
+            let asked = lab.http().post(path, &asked).await;
             assert_eq!(asked.status, 200, "{}", asked.text());
             let lossy = asked.header("x-bench-lossy");
-            assert!(lossy.starts_with("????="), "{model}: {lossy}");
+            assert!(lossy.contains("????="), "{model}: {lossy}");
             let bench = &asked.json()["bench"];
             if let Some(id) = bench["panel"].as_str() {
                 let panel = lab.gateway.command("panel", &json!({"id": id})).await;
-                assert_eq!(panel["lossy"][0]["field"], masked, "{panel}");
+                let lossy = panel["lossy"].as_array().expect("a list");
+                assert!(lossy.iter().any(|it| it["field"] == masked), "{panel}");
             }
         }
     }
