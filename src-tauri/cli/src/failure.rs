@@ -43,9 +43,7 @@ impl Failure {
         match self {
             Failure::Refused(error) => Some(match &error.field {
                 // The gateway's sentence leaves out what it is about where a form shows that.
-                Some(field) if !error.message.starts_with(field.as_str()) => {
-                    format!("{field}: {}", error.message)
-                }
+                Some(field) if !names(&error.message, field) => format!("{field}: {}", error.message),
                 _ => error.message.clone(),
             }),
             Failure::Usage(message) | Failure::NoServer(message) => Some(message.clone()),
@@ -84,6 +82,11 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Whether a sentence says which field it is about, at its beginning or after the item that has it.
+fn names(message: &str, field: &str) -> bool {
+    message.starts_with(field) || message.contains(&format!(": {field}: "))
+}
+
 /// The gateway does not know what a command line can do about it.
 fn with_way_out(error: ControlError) -> ControlError {
     let way = match error.code {
@@ -108,6 +111,11 @@ mod tests {
         let cases = [
             (refused("models[0].alias", "1 to 64 letters"), "models[0].alias: 1 to 64 letters"),
             (refused("base", "base: no host"), "base: no host"),
+            (
+                refused("options.seed", "model fast: options.seed: a whole number"),
+                "model fast: options.seed: a whole number",
+            ),
+            (refused("to", "model fast: alias: taken"), "to: model fast: alias: taken"),
             (Failure::refused("no luck"), "no luck"),
         ];
         for (failure, wanted) in cases {

@@ -30,9 +30,20 @@ impl Control {
     }
 
     /// What a command gave, as it may be shown: a set-up of before may hold a key in one of its texts.
-    pub(crate) fn shown(&self, mut outcome: Result<Value, ControlError>) -> Result<Value, ControlError> {
+    pub(crate) fn shown(
+        &self,
+        command: &str,
+        mut outcome: Result<Value, ControlError>,
+    ) -> Result<Value, ControlError> {
         match &mut outcome {
-            Ok(reply) => self.mask(reply),
+            Ok(reply) => {
+                // The one key that is told, once: to whoever makes it.
+                let told = reply.get_mut("text").filter(|_| command == "create_key").map(Value::take);
+                self.mask(reply);
+                if let Some(told) = told {
+                    reply["text"] = told;
+                }
+            }
             Err(error) => self.mask_text(&mut error.message),
         }
         outcome

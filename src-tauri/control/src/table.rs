@@ -43,7 +43,7 @@ macro_rules! commands {
                 name: &str,
                 args: serde_json::Value,
             ) -> Result<serde_json::Value, $crate::ControlError> {
-                self.shown(self.run(name, args).await)
+                self.shown(name, self.run(name, args).await)
             }
 
             async fn run(

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use vault::{Environment, KeyInfo, KeychainChoice, Vault, VaultError, VaultState};
 
 use crate::{
-    alerts, callers,
+    alerts,
     gateway::Gateway,
     unfit::{self, Unfit},
     view::{AlertKind, LiveEvent},
@@ -175,17 +175,19 @@ impl Gateway {
         found.map_or(Ok(()), Err)
     }
 
-    /// A text of the owner's as it may be shown: without known keys that are more than a word.
+    /// A text of the owner's as it may be shown: without known keys that are more than a word, and without gateway keys.
     pub fn mask(&self, text: &str) -> Option<String> {
-        self.vault().get()?.mask(text)
+        match self.vault().get() {
+            Some(vault) => vault.mask(text),
+            None => vault::gateway_key::mask(text),
+        }
     }
 
     /// Replaces every known key in a text from outside, and whatever may be a gateway key.
     pub fn scrub(&self, text: &str) -> String {
-        let scrubbed = match self.vault().get() {
+        match self.vault().get() {
             Some(vault) => vault.scrub(text),
-            None => text.to_owned(),
-        };
-        callers::masked(&scrubbed).unwrap_or(scrubbed)
+            None => vault::gateway_key::mask(text).unwrap_or_else(|| text.to_owned()),
+        }
     }
 }

@@ -26,8 +26,8 @@ pub enum Unfit {
     UnderWay { alias: String, endpoint: String, served: String },
     /// `item` is `model fast`, `field` a path in it; `of` is whose key it is, in words.
     #[error(
-        "{item}: {field}: this text contains {of}. Texts of the set-up are kept, shown and exported, so take it out; a \
-         key is kept with bench endpoint key."
+        "{item}: {field}: this text contains {of}. Texts of the set-up are kept, shown and exported, so take it out; an \
+         endpoint's key is kept with bench endpoint key."
     )]
     HoldsKey { item: String, field: String, of: String },
     #[error(
@@ -64,7 +64,7 @@ pub(crate) fn wrong_options(before: &Setup, after: &Setup) -> Vec<Unfit> {
     found
 }
 
-/// Refuses a new text that holds a known key. Blocks: keys of new endpoints are looked up first.
+/// Refuses a new text that holds a known key, or what may be a gateway key. Blocks: keys of new endpoints are looked up first.
 pub(crate) fn holds_no_key(vault: &Vault, before: &Setup, after: &Setup) -> Result<(), Unfit> {
     for endpoint in &after.endpoints {
         vault.key(&endpoint.name, endpoint.key_env.as_deref());
@@ -75,7 +75,7 @@ pub(crate) fn holds_no_key(vault: &Vault, before: &Setup, after: &Setup) -> Resu
     }
 }
 
-/// Where texts that are in `after` and not in `before` hold a known key.
+/// Where texts that are in `after` and not in `before` hold one.
 pub(crate) fn keys_in(vault: &Vault, before: &Setup, after: &Setup) -> Vec<Unfit> {
     let mut found = Vec::new();
     items("endpoint", &before.endpoints, &after.endpoints, |it| &it.name, vault, &mut found);
@@ -128,9 +128,11 @@ pub(crate) fn key_in(vault: &Vault, item: &str, field: &str, text: &str) -> Opti
         let (item, field) = place();
         return Some(Unfit::Masked { item, field });
     }
-    let of = match vault.whose_key_in(text)?.as_str() {
-        "" => "a key".to_owned(),
-        name => format!("the key of endpoint {name}"),
+    let of = match vault.whose_key_in(text).as_deref() {
+        Some("") => "a key".to_owned(),
+        Some(name) => format!("the key of endpoint {name}"),
+        None if vault::gateway_key::is_in(text) => "a gateway key".to_owned(),
+        None => return None,
     };
     let (item, field) = place();
     Some(Unfit::HoldsKey { item, field, of })

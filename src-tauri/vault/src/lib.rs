@@ -11,6 +11,7 @@ mod encoded;
 mod environment;
 mod error;
 mod file;
+pub mod gateway_key;
 mod hex;
 mod key;
 mod keychain;

@@ -6,7 +6,7 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{encoded::Encoded, hex::Hex};
+use crate::{encoded::Encoded, gateway_key, hex::Hex};
 
 /// What stands for a key.
 pub const MASK: &str = "••••";
@@ -47,24 +47,44 @@ impl Scrubber {
         }
     }
 
-    /// The text with every key masked, however JSON, a URL, base64 or hexadecimal digits spell it.
+    /// The text with every key masked, gateway keys too, however JSON, a URL, base64 or hexadecimal digits spell it.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        masked(text, places(text, known.iter()))
+        self.mask(text, |_| true).unwrap_or_else(|| text.to_owned())
     }
 
-    /// The text with the keys masked that are in no text by chance; `None` where it holds none.
+    /// The text with the keys masked that are in no text by chance, gateway keys too; `None` where it holds none.
     pub(crate) fn mask_telling(&self, text: &str) -> Option<String> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let places = places(text, known.iter().filter(|known| known.is_telling));
-        (!places.is_empty()).then(|| masked(text, places))
+        self.mask(text, |known| known.is_telling)
     }
 
-    /// A key that the text holds, and not by chance.
+    /// A known key that the text holds, and not by chance.
     pub(crate) fn telling_in(&self, text: &str) -> Option<SecretString> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut telling = known.iter().filter(|known| known.is_telling);
-        telling.find(|known| !places(text, [*known].into_iter()).is_empty()).map(|known| known.key.clone())
+        let is_in = |known: &Known| !places(text, |text, found| known.find(text, found)).is_empty();
+        telling.find(|known| is_in(known)).map(|known| known.key.clone())
+    }
+
+    fn mask(&self, text: &str, which: fn(&Known) -> bool) -> Option<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let places = places(text, |text, found| {
+            known.iter().filter(|known| which(known)).for_each(|known| known.find(text, found));
+            gateway_key::find(text, found);
+        });
+        masked(text, places)
+    }
+}
+
+impl Known {
+    /// Tells where it stands, as it is written.
+    fn find(&self, text: &str, found: &mut dyn FnMut(Range<usize>)) {
+        let key = self.key.expose_secret();
+        // Hardly any text has one, and an answer may be long.
+        if text.contains(key) {
+            stands(text, key).for_each(&mut *found);
+        }
+        self.encoded.iter().flat_map(|encoded| encoded.places(text)).for_each(&mut *found);
+        self.hex.iter().flat_map(|hex| hex.places(text)).for_each(&mut *found);
     }
 }
 
@@ -75,33 +95,21 @@ fn is_telling(key: &str) -> bool {
     key.len() >= SHORTEST_TELLING && is_mixed
 }
 
-/// Where these keys stand.
-fn places<'k>(text: &str, known: impl Iterator<Item = &'k Known> + Clone) -> Vec<Range<usize>> {
+/// Where keys stand in a text, by `find`, which tells where they are as they are written: also as JSON and URLs spell them.
+pub(crate) fn places(text: &str, find: impl Fn(&str, &mut dyn FnMut(Range<usize>))) -> Vec<Range<usize>> {
     let mut places = Vec::new();
-    let find = |text: &str, at: &dyn Fn(usize) -> usize, places: &mut Vec<Range<usize>>| {
-        for known in known.clone() {
-            let key = known.key.expose_secret();
-            // Hardly any text has one, and an answer may be long.
-            if text.contains(key) {
-                places.extend(found(text, key).map(|it| at(it.start)..at(it.end)));
-            }
-            let encoded = known.encoded.iter().flat_map(|encoded| encoded.places(text));
-            let hex = known.hex.iter().flat_map(|hex| hex.places(text));
-            places.extend(encoded.chain(hex).map(|it| at(it.start)..at(it.end)));
-        }
-    };
-    find(text, &|at| at, &mut places);
+    find(text, &mut |it| places.push(it));
     let mut spelled = read(text, |at| at);
     for _ in 0..DEEPEST {
         let Some(Read { text, at }) = spelled else { break };
-        find(&text, &|place| at[place], &mut places);
+        find(&text, &mut |it| places.push(at[it.start]..at[it.end]));
         spelled = read(&text, |place| at[place]);
     }
     places
 }
 
 /// Where a key stands: anywhere, or where it is short, alone.
-fn found<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+fn stands<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     text.match_indices(key).map(|(at, key)| at..at + key.len()).filter(move |place| {
         let before = text[..place.start].chars().next_back();
         let after = text[place.end..].chars().next();
@@ -156,8 +164,11 @@ fn escaped(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// The text with these places masked; those that overlap are one.
-fn masked(text: &str, mut places: Vec<Range<usize>>) -> String {
+/// The text with these places masked; those that overlap are one. `None` where there are none.
+pub(crate) fn masked(text: &str, mut places: Vec<Range<usize>>) -> Option<String> {
+    if places.is_empty() {
+        return None;
+    }
     places.sort_by_key(|place| (place.start, Reverse(place.end)));
     let mut masked = String::with_capacity(text.len());
     let (mut at, mut end) = (0, 0);
@@ -170,7 +181,7 @@ fn masked(text: &str, mut places: Vec<Range<usize>>) -> String {
         at = end;
     }
     masked.push_str(&text[at..]);
-    masked
+    Some(masked)
 }
 
 fn is_word(c: char) -> bool {

@@ -294,13 +294,14 @@ impl Vault {
         self.0.scrubber.learn(key);
     }
 
-    /// The text with every key this vault has known replaced by `••••`, also as a URL or JSON spells it.
+    /// The text with every key this vault has known, and whatever may be a gateway key, replaced by `••••`, also as a URL
+    /// or JSON spells it.
     pub fn scrub(&self, text: &str) -> String {
         self.0.scrubber.scrub(text)
     }
 
-    /// The text with the keys masked that no text holds by chance; `None` where there is none. Dummy keys (`ollama`,
-    /// `none`) are words, and stay.
+    /// The text with the keys masked that no text holds by chance, gateway keys among them; `None` where there is none.
+    /// Dummy keys (`ollama`, `none`) are words, and stay.
     pub fn mask(&self, text: &str) -> Option<String> {
         self.0.scrubber.mask_telling(text)
     }

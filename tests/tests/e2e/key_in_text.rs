@@ -5,12 +5,16 @@ use bench_tests::{
     Gateway, Home, Lab, Scenario, Upstream,
     http::Answer,
     panel_of,
-    scenario::{KEY, question},
+    scenario::{KEY, question, served},
     upstream::{Listing, Reply, answers, fails},
 };
 use serde_json::{Value, json};
+use store::{OpenOptions, SetupChange, SetupItem, Store};
 
 use crate::checks::panel_id;
+
+/// Nobody's, as far as this gateway knows.
+const GATEWAY_KEY: &str = "bwk_QmFzZTY0dXJsIGlzIHdoYXQga2V5cyBhcmUgbWFk-_Z";
 
 async fn lab() -> Lab {
     panel_of([("alpha", answers("First.").into())]).await
@@ -272,5 +276,176 @@ async fn a_key_in_base64_is_masked_too() {
     for (path, bytes) in home.files() {
         let found = bytes.windows(part.len()).any(|window| window == part.as_bytes());
         assert!(!found, "the key is in {}", path.display());
+    }
+}
+
+/// A gateway key is known by its shape, whoever's it is, also as a URL and JSON spell it.
+#[tokio::test]
+async fn a_gateway_key_is_refused_in_every_text_as_a_providers_is() {
+    let lab = lab().await;
+    let gateway = &lab.gateway;
+    let before = gateway.command("export_setup", &json!({})).await;
+    let model = |more: Value| {
+        let mut model = json!({"alias": "beta", "endpoint": "fake", "served": "v/b"});
+        model.as_object_mut().expect("object").extend(more.as_object().expect("object").clone());
+        json!({"version": 1, "models": [model]})
+    };
+    let in_url: String = GATEWAY_KEY.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    for written in
+        [GATEWAY_KEY.to_owned(), format!("a {GATEWAY_KEY}!"), GATEWAY_KEY.replace('_', "%5F"), in_url]
+    {
+        let collection = json!([{"name": "core", "members": ["alpha"], "description": written}]);
+        let onboard = json!([{"served": written, "alias": "b"}]);
+        let endpoint = json!([{"name": "other", "base": format!("https://example.com/{GATEWAY_KEY}/v1")}]);
+        let at = "2026-01-01T00:00:00Z";
+        for (command, given, field) in [
+            ("import_setup", json!({"version": 1, "collections": collection}), "description"),
+            ("import_setup", json!({"version": 1, "endpoints": endpoint}), "base"),
+            ("import_setup", model(json!({"options": {"user": written}})), "options.user"),
+            ("import_setup", model(json!({"options": {&written: 1}})), "options."),
+            ("import_setup", model(json!({"served": written})), "served"),
+            ("import_setup", model(json!({"retired": {"why": written, "at": at}})), "retired.why"),
+            ("dismiss_models", json!({"endpoint": "fake", "served": ["a", written]}), "served[1]"),
+            ("onboard", json!({"endpoint": "fake", "models": onboard, "mode": "quick"}), "models[0].served"),
+            ("register_models", json!({"endpoint": "fake", "models": onboard}), "served"),
+        ] {
+            let given = if command == "import_setup" { json!({"text": given.to_string()}) } else { given };
+            let answer = gateway.admin(command, &given).await;
+            let said = answer.json();
+            assert_eq!(answer.status, 400, "{command} {given}: {said}");
+            assert!(said["error"]["field"].as_str().is_some_and(|it| it.starts_with(field)), "{said}");
+            assert!(answer.text().contains("this text contains a gateway key"), "{said}");
+            assert!(!answer.text().contains(&written), "{said}");
+        }
+    }
+    for arguments in [
+        &["model", "retire", "alpha", "--why", GATEWAY_KEY][..],
+        &["model", "rename", "alpha", GATEWAY_KEY],
+        &["model", "set", "alpha", "--option", &format!("user={GATEWAY_KEY}")],
+        &["collection", "save", "core", "--description", GATEWAY_KEY],
+    ] {
+        let refused = gateway.bench(arguments).await.exits(1);
+        assert!(refused.stderr.contains("this text contains a gateway key"), "{refused:?}");
+        assert!(!refused.stderr.contains(GATEWAY_KEY), "{refused:?}");
+    }
+    assert_eq!(gateway.command("export_setup", &json!({})).await, before, "nothing was changed");
+}
+
+/// One that an older version took in.
+#[tokio::test]
+async fn a_gateway_key_that_stands_there_already_is_masked_on_the_way_out() {
+    let lab = lab().await;
+    let Lab { gateway, upstream } = lab;
+    gateway.bench(&["collection", "save", "core", "--description", "by PLACEHOLDER"]).await.exits(0);
+    gateway.bench(&["model", "set", "alpha", "--option", "user=PLACEHOLDER"]).await.exits(0);
+    let home = gateway.kill().await;
+    let options = OpenOptions { path: home.data(), now: std::sync::Arc::new(|| 0), max_pages: None };
+    let store = Store::open(options).expect("the records").store;
+    for item in store.setup_items().expect("set-up") {
+        let body = item.body.replace("PLACEHOLDER", GATEWAY_KEY);
+        store
+            .change_setup(vec![SetupChange::Put(SetupItem { body, ..item })], Vec::new())
+            .await
+            .expect("kept");
+    }
+    store.close();
+    let gateway = home.serve().await;
+    let mut seen = Vec::new();
+    for command in ["setup", "export_setup"] {
+        seen.push(gateway.command(command, &json!({})).await.to_string());
+    }
+    for arguments in [
+        &["export"][..],
+        &["collection", "list"],
+        &["collection", "show", "core"],
+        &["model", "show", "alpha"],
+    ] {
+        let ran = gateway.bench(arguments).await;
+        seen.extend([ran.stdout, ran.stderr]);
+    }
+    for path in ["/v1/models", "/v1/models/bench/core", "/v1beta/models", "/api/tags", "/v1/models/nobody"] {
+        seen.push(gateway.http.get(path).await.text());
+    }
+    for (at, text) in seen.iter().enumerate() {
+        assert!(!text.contains(GATEWAY_KEY), "{at}: {text}");
+    }
+    let setup = gateway.command("setup", &json!({})).await;
+    assert_eq!(setup["collections"][0]["description"], "by \u{2022}\u{2022}\u{2022}\u{2022}");
+    // What comes back as it is shown stays as it was.
+    gateway.bench(&["model", "set", "alpha", "--option", "temperature=0.5"]).await.exits(0);
+    gateway.bench(&["collection", "save", "core", "--tag", "x"]).await.exits(0);
+    assert_eq!(gateway.http.chat(&question("hi")).await.status, 200);
+    let sent = upstream.asked(&served("alpha")).pop().expect("asked").json();
+    assert_eq!((&sent["user"], &sent["temperature"]), (&json!(GATEWAY_KEY), &json!(0.5)));
+    let (home, _) = gateway.stop().await;
+    let logs = home.logs();
+    assert!(logs.contains("collection core: description: this text contains a gateway key"), "{logs}");
+    assert!(!logs.contains(GATEWAY_KEY), "the key is in a log");
+}
+
+/// A name is shown wherever its calls are.
+#[tokio::test]
+async fn no_gateway_key_is_called_like_a_key() {
+    let key = "lowerkey-9a8b7c6d5e4f3g2h";
+    let upstream = Upstream::start().await;
+    upstream.model("a", answers("First."));
+    let scenario = Scenario::new().endpoint("fake", &upstream.base()).key("FAKE_KEY", key);
+    let gateway = scenario.model("alpha", "fake", "a").collection("core", &["alpha"]).start().await;
+    let refused = gateway.admin("create_key", &json!({"name": key})).await;
+    let said = refused.json();
+    assert_eq!((refused.status.as_u16(), &said["error"]["field"]), (400, &json!("name")), "{said}");
+    let wanted = "gateway key: name: this text contains the key of endpoint fake";
+    assert!(said["error"]["message"].as_str().is_some_and(|it| it.starts_with(wanted)), "{said}");
+    assert!(!refused.text().contains(key), "{said}");
+    assert_eq!(gateway.command("keys", &json!({})).await, json!([]));
+}
+
+/// Names of fields are their caller's words too.
+#[tokio::test]
+async fn the_name_of_a_field_is_masked_where_it_is_kept_or_told() {
+    let lab = lab().await;
+    let message = json!([{"role": "user", "content": "whom?"}]);
+    let masked = "\u{2022}\u{2022}\u{2022}\u{2022}";
+    for (path, model) in [
+        ("/v1/chat/completions", "bench/core"),
+        ("/v1/messages", "bench/core"),
+        ("/v1/messages", "bench/core:route"),
+    ] {
+        for key in [KEY, GATEWAY_KEY] {
+            let asked = json!({"model": model, "max_tokens": 9, key: 1, "messages": message});
+            let asked = lab.http().post(path, &asked).await;
+            assert_eq!(asked.status, 200, "{}", asked.text());
+            let lossy = asked.header("x-bench-lossy");
+            assert!(lossy.contains("????="), "{model}: {lossy}");
+            let bench = &asked.json()["bench"];
+            if let Some(id) = bench["panel"].as_str() {
+                let panel = lab.gateway.command("panel", &json!({"id": id})).await;
+                let lossy = panel["lossy"].as_array().expect("a list");
+                assert!(lossy.iter().any(|it| it["field"] == masked), "{panel}");
+            }
+        }
+    }
+    let input =
+        json!([{"role": "user", "content": [{"type": "input_text", "text": "x", KEY: 1}], GATEWAY_KEY: "2"}]);
+    let metadata = json!({KEY: "a", GATEWAY_KEY: "b", "user": KEY});
+    let body = json!({"model": "bench/core", "input": input, "metadata": metadata});
+    let response = lab.http().post("/v1/responses", &body).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    let id = response.json()["id"].as_str().expect("id").to_owned();
+    let mut seen = Vec::new();
+    for path in [format!("/v1/responses/{id}"), format!("/v1/responses/{id}/input_items")] {
+        let kept = lab.http().get(&path).await;
+        assert_eq!(kept.status, 200, "{}", kept.text());
+        seen.push(kept.text());
+    }
+    assert!(seen[0].contains(&format!("\"user\":\"{masked}\"")), "{}", seen[0]);
+    let (home, _) = lab.gateway.stop().await;
+    nowhere(&home);
+    for (path, bytes) in home.files() {
+        let found = bytes.windows(GATEWAY_KEY.len()).any(|window| window == GATEWAY_KEY.as_bytes());
+        assert!(!found, "the gateway key is in {}", path.display());
+    }
+    for text in seen {
+        assert!(!text.contains(KEY) && !text.contains(GATEWAY_KEY), "{text}");
     }
 }

@@ -25,6 +25,7 @@ fn refused(error: GatewayKeyError) -> ControlError {
     let message = error.to_string();
     match error {
         GatewayKeyError::Field { field, .. } => ControlError::bad_input(field, message),
+        GatewayKeyError::Unfit(unfit) => super::unfitting(&unfit),
         GatewayKeyError::Taken(_) => {
             ControlError { field: Some("name".to_owned()), ..ControlError::conflict(message) }
         }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use wire::{ApiError, Dialect, Json, Kind, Origin, ReplyHead, ReplyMode, Request, Route};
 
 use super::{
-    Call, count, name, panel, reply,
+    Call, count, models, name, panel, reply,
     responses::{self, Keeping},
     turn,
 };
@@ -43,6 +43,7 @@ pub(crate) async fn ask(
         // Ollama's own client asks nothing first, to have the model loaded.
         Err(error) if error.code == wire::NOTHING_ASKED => {
             let model = wire::ollama_shown(body.text().as_bytes())?;
+            models::may_be_asked(call, &model)?;
             return Ok(reply::json(StatusCode::OK, wire::ollama_loaded(&model, created, route.form)));
         }
         request => request?,

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Form, Kind, Origin};
 
 pub(crate) use body::Held;
-pub(crate) use name::{decoded, query as query_value};
+pub(crate) use name::query as query_value;
 pub(crate) use panel::LAST_WORDS;
 pub(crate) use reply::error_response;
 pub(crate) use responses::{Keeping, since as responses_since};

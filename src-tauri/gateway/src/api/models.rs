@@ -43,6 +43,11 @@ pub(crate) fn ollama_show(call: &Call<'_>, body: &[u8]) -> Result<Response, ApiE
     Ok(reply::json(StatusCode::OK, find(call, &model)?.encode_show()))
 }
 
+/// Errors: 403 for what the caller may not use, 404 for what is not there.
+pub(crate) fn may_be_asked(call: &Call<'_>, model: &str) -> Result<(), ApiError> {
+    found(call, model).map(drop)
+}
+
 fn all(call: &Call<'_>) -> ModelList {
     let snapshot = call.gateway.snapshot();
     let collections = snapshot.setup.collections.iter().filter(|it| call.caller.may_use(&it.name));

@@ -39,11 +39,11 @@ pub(crate) fn decoded(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
-/// The value of a query parameter, decoded.
+/// The value of a query parameter, decoded; of one that is there twice, the first.
 pub(crate) fn query<'a>(query: &'a str, wanted: &str) -> Option<String> {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let value = |value: &'a str| decoded(&value.replace('+', " "));
-    pairs.filter(|(name, _)| *name == wanted).map(|(_, text)| value(text)).next_back()
+    pairs.filter(|(name, _)| *name == wanted).map(|(_, text)| value(text)).next()
 }
 
 /// Who asks, in a few words: the first product of the user agent, without its version. `scrub` masks keys before it is
@@ -95,6 +95,7 @@ mod tests {
     fn queries() {
         assert_eq!(query("a=1&collection=bench%2Fcore&b", "collection").as_deref(), Some("bench/core"));
         assert_eq!(query("a=x+y", "a").as_deref(), Some("x y"));
+        assert_eq!(query("a=x&b=y&a=z", "a").as_deref(), Some("x"));
         assert_eq!(query("", "a"), None);
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn ask(
         caller: call.caller.clone(),
         client,
     })?;
-    let lossy = reply::lossy(&seated.notices);
+    let lossy = reply::lossy(call.gateway, &seated.notices);
     let running = run(call.gateway, seated);
     let before_ms = begun.elapsed().as_secs_f64() * 1000.0;
     let panel = running.panel.clone();

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use wire::{ApiError, Dialect, Notice};
 
 use super::{CONTENT_TYPE, JSON, retry_after};
-use crate::{callers, panel::chair, view::SeatView};
+use crate::{
+    gateway::Gateway,
+    panel::{chair, lossy_view},
+    view::{LossyView, SeatView},
+};
 
 pub(crate) const PANEL: HeaderName = HeaderName::from_static("x-bench-panel");
 pub(crate) const CONVERSATION: HeaderName = HeaderName::from_static("x-bench-conversation");
@@ -42,7 +46,8 @@ pub(crate) fn error_response(
 ) -> Response {
     let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     // A path or a name that is repeated to its caller may be a key.
-    let masked = callers::masked(&error.message).map(|message| ApiError { message, ..error.clone() });
+    let masked =
+        vault::gateway_key::mask(&error.message).map(|message| ApiError { message, ..error.clone() });
     let told = masked.as_ref().unwrap_or(error);
     let mut response = json(status, wire::format(dialect).encode_error(told, id, bench));
     if let Some(wait) = retry_after(error) {
@@ -68,10 +73,11 @@ pub(crate) fn seats(seats: &[SeatView]) -> HeaderValue {
 const LOSSY_LENGTH: usize = 2_000;
 
 /// `field=reason, …` in ASCII; where there is no room for all, `and 12 more` at the end: the record has them.
-pub(crate) fn lossy(notices: &[Notice]) -> Option<HeaderValue> {
+pub(crate) fn lossy(gateway: &Gateway, notices: &[Notice]) -> Option<HeaderValue> {
     let mut text = String::new();
     for (at, notice) in notices.iter().enumerate() {
-        let entry = format!("{}={}", notice.field, notice.reason);
+        let LossyView { field, reason } = lossy_view(gateway, notice);
+        let entry = format!("{field}={reason}");
         let entry: String =
             entry.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
         let comma = if at == 0 { "" } else { ", " };

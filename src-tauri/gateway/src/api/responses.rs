@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::response::Response;
 use http::StatusCode;
 use plan::DAY_MS;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{ResponseChain, ResponseRow, StoreError};
 use wire::{
@@ -96,7 +97,7 @@ impl Keeping {
 
 /// The caller's body with what it goes on from before its own input.
 pub(crate) async fn go_on(call: &Call<'_>, id: &str, body: &Json) -> Result<Vec<u8>, ApiError> {
-    let rows = match known(call.gateway, call.caller.name(), id).await? {
+    let rows = match known(call, id).await? {
         ResponseChain::Known(rows) => rows,
         ResponseChain::Unknown => return Err(nothing_to_go_on_from(&not_kept(call.gateway, id))),
         ResponseChain::Broken => {
@@ -116,19 +117,47 @@ pub(crate) async fn one(call: &Call<'_>, id: &str, query: &str) -> Result<Respon
         let message = "stream: a response that is kept is not streamed again; leave stream out";
         return Err(ApiError::invalid("no_stream", message));
     }
+    Ok(reply::json(StatusCode::OK, kept(call, id).await?))
+}
+
+/// A response of the caller's, as it got it.
+///
+/// Errors: 404; 403 where it may not use its collection.
+async fn kept(call: &Call<'_>, id: &str) -> Result<String, ApiError> {
     let (store, wanted, since) = (call.gateway.store().clone(), id.to_owned(), since(call.gateway));
     let caller = call.caller.clone();
     let read = move || store.response(&wanted, caller.name(), since);
-    match patiently(call.gateway, read, Option::is_none).await? {
-        Some(body) => Ok(reply::json(StatusCode::OK, body)),
-        None => Err(not_found(call.gateway, id)),
+    let body = patiently(call.gateway, read, Option::is_none).await?;
+    let body = body.ok_or_else(|| not_found(call.gateway, id))?;
+    allow(call, id, &body)?;
+    Ok(body)
+}
+
+/// What a response was answered with is of a collection, which the key that it was kept for may use no more: its name
+/// was given to another key since.
+///
+/// Errors: 403, naming the key and the collection; 404 where none is told.
+fn allow(call: &Call<'_>, id: &str, body: &str) -> Result<(), ApiError> {
+    #[derive(Deserialize)]
+    struct Kept {
+        bench: Of,
     }
+    #[derive(Deserialize)]
+    struct Of {
+        collection: String,
+    }
+    if call.caller.scope().is_none() {
+        return Ok(());
+    }
+    let kept: Kept = serde_json::from_str(body).map_err(|_| not_found(call.gateway, id))?;
+    let collection = &kept.bench.collection;
+    call.caller.allow(collection.strip_prefix("bench/").unwrap_or(collection))
 }
 
 /// `GET /v1/responses/{id}/input_items`
 pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Result<Response, ApiError> {
     let page = page(query)?;
-    match known(call.gateway, call.caller.name(), id).await? {
+    match known(call, id).await? {
         ResponseChain::Known(rows) => {
             Ok(reply::json(StatusCode::OK, conversation::input_items(&turns(&rows), &page)?))
         }
@@ -139,6 +168,9 @@ pub(crate) async fn input_items(call: &Call<'_>, id: &str, query: &str) -> Resul
 
 /// `DELETE /v1/responses/{id}`
 pub(crate) async fn delete(call: &Call<'_>, id: &str) -> Result<Response, ApiError> {
+    if call.caller.scope().is_some() {
+        kept(call, id).await?;
+    }
     let deleted = call
         .gateway
         .store()
@@ -160,11 +192,18 @@ fn turns(rows: &[ResponseRow]) -> Vec<Turn<'_>> {
     rows.iter().map(|row| Turn { id: &row.id, input: &row.input, response: &row.body }).collect()
 }
 
-async fn known(gateway: &Gateway, caller: &str, id: &str) -> Result<ResponseChain, ApiError> {
-    let (store, id, since) = (gateway.store().clone(), id.to_owned(), since(gateway));
-    let caller = caller.to_owned();
-    let read = move || store.response_chain(&id, &caller, since, MOST_KEPT);
-    patiently(gateway, read, |found| *found == ResponseChain::Unknown).await
+/// A response of the caller's and all that it goes on from.
+///
+/// Errors: 403 where the caller may not use the collection of one of them.
+async fn known(call: &Call<'_>, id: &str) -> Result<ResponseChain, ApiError> {
+    let (store, wanted, since) = (call.gateway.store().clone(), id.to_owned(), since(call.gateway));
+    let caller = call.caller.clone();
+    let read = move || store.response_chain(&wanted, caller.name(), since, MOST_KEPT);
+    let found = patiently(call.gateway, read, |found| *found == ResponseChain::Unknown).await?;
+    if let ResponseChain::Known(rows) = &found {
+        rows.iter().try_for_each(|row| allow(call, id, &row.body))?;
+    }
+    Ok(found)
 }
 
 /// Reads; what is not there is looked for once more when everything that waits is written.
@@ -200,8 +239,8 @@ fn page(query: &str) -> Result<Page, ApiError> {
     Ok(Page { after: name::query(query, "after"), limit, newest_first })
 }
 
-/// Masks known keys in what is kept: in its strings, so that it stays the JSON it is. The API's own words are no
-/// keys, whatever a key is called.
+/// Masks known keys in what is kept: in its strings, so that it stays the JSON it is, and in names that are more than a
+/// word. The API's own words are no keys, whatever a key is called.
 fn without_keys(gateway: &Gateway, json: String) -> String {
     let masked = gateway.scrub(&json);
     if masked == json {
@@ -221,6 +260,12 @@ fn mask(gateway: &Gateway, value: &mut Value) {
         Value::String(text) => *text = gateway.scrub(text),
         Value::Array(items) => items.iter_mut().for_each(|item| mask(gateway, item)),
         Value::Object(fields) => {
+            let held: Vec<_> = fields.keys().filter_map(|it| Some((it.clone(), gateway.mask(it)?))).collect();
+            for (name, shown) in held {
+                if let Some(value) = fields.remove(&name) {
+                    fields.insert(shown, value);
+                }
+            }
             let spoken = fields
                 .iter_mut()
                 .filter(|(name, _)| !matches!(name.as_str(), "type" | "role" | "status" | "object"));
@@ -258,11 +303,19 @@ mod tests {
     use std::sync::{Mutex, mpsc};
 
     use super::*;
-    use crate::{callers::LOCAL, clock::Clock, gateway::Options};
+    use crate::{
+        callers::{Caller, LOCAL},
+        clock::Clock,
+        gateway::Options,
+    };
 
     async fn open(folder: &tempfile::TempDir) -> Gateway {
         let data_dir = folder.path().to_owned();
         Gateway::open(Options { data_dir, program: "test".to_owned(), clock: Clock::system() }).await.unwrap()
+    }
+
+    fn call(gateway: &Gateway) -> Call<'_> {
+        Call { gateway, id: "", dialect: wire::Dialect::Responses, caller: Caller::default() }
     }
 
     fn row(gateway: &Gateway, id: &str, body: String) -> ResponseRow {
@@ -294,14 +347,15 @@ mod tests {
         tokio::task::spawn_blocking(move || is_held.recv().unwrap()).await.unwrap();
 
         drop(store.keep_response(row(&gateway, "resp_late", "{}".to_owned())));
-        let mut looking = std::pin::pin!(known(&gateway, LOCAL, "resp_late"));
+        let call = call(&gateway);
+        let mut looking = std::pin::pin!(known(&call, "resp_late"));
         let early = tokio::time::timeout(Duration::from_millis(200), &mut looking).await;
         assert!(early.is_err(), "it waits: {early:?}");
         go.send(()).unwrap();
         let found = looking.await.unwrap();
         assert!(matches!(&found, ResponseChain::Known(rows) if rows[0].id == "resp_late"), "{found:?}");
         drop(go);
-        assert_eq!(known(&gateway, LOCAL, "resp_nobody").await.unwrap(), ResponseChain::Unknown);
+        assert_eq!(known(&call, "resp_nobody").await.unwrap(), ResponseChain::Unknown);
     }
 
     #[test]

@@ -10,7 +10,10 @@ use super::{
     ask::{AskedFor, Question},
     reply,
 };
-use crate::turn::{AsItIs, Begun, Refusal, Streaming, Taking, Turn};
+use crate::{
+    gateway::Gateway,
+    turn::{AsItIs, Begun, Refusal, Streaming, Taking, Turn},
+};
 
 /// What came beside the body.
 pub(super) struct Sent {
@@ -46,13 +49,13 @@ pub(super) async fn take(
             }));
             let mut response = reply::stream(body, stream_type);
             if let Some(Begun { alias, notices, overhead_ms }) = begun {
-                told(&mut response, &alias, &notices, overhead_ms);
+                told(call.gateway, &mut response, &alias, &notices, overhead_ms);
             }
             response
         }),
         false => turn.whole(head, keeping).await.map(|whole| {
             let mut response = reply::json(StatusCode::OK, whole.body);
-            told(&mut response, &whole.alias, &whole.notices, whole.overhead_ms);
+            told(call.gateway, &mut response, &whole.alias, &whole.notices, whole.overhead_ms);
             response
         }),
     };
@@ -69,9 +72,9 @@ pub(super) async fn take(
     Ok(response)
 }
 
-fn told(response: &mut Response, alias: &str, notices: &[Notice], overhead_ms: f64) {
+fn told(gateway: &Gateway, response: &mut Response, alias: &str, notices: &[Notice], overhead_ms: f64) {
     let headers = response.headers_mut();
     headers.extend(reply::name(alias).map(|alias| (reply::MODEL, alias)));
-    headers.extend(reply::lossy(notices).map(|lossy| (reply::LOSSY, lossy)));
+    headers.extend(reply::lossy(gateway, notices).map(|lossy| (reply::LOSSY, lossy)));
     headers.insert(reply::OVERHEAD, reply::milliseconds(overhead_ms));
 }

@@ -96,8 +96,10 @@ pub(super) fn presented<'a>(
 
 /// What follows the scheme, in whatever case that is written.
 fn bearer(value: &[u8]) -> Option<&[u8]> {
-    let (scheme, text) = value.split_at_checked("bearer ".len())?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then(|| trimmed(text)).filter(not_empty)
+    let (scheme, text) = value.split_at_checked("bearer".len())?;
+    let is_bearer =
+        scheme.eq_ignore_ascii_case(b"bearer") && text.first().is_some_and(u8::is_ascii_whitespace);
+    is_bearer.then(|| trimmed(text)).filter(not_empty)
 }
 
 fn trimmed(text: &[u8]) -> &[u8] {
@@ -131,12 +133,15 @@ mod tests {
             (vec![goog, api], chat, "", Some("b")),
             (vec![goog], chat, "", Some("c")),
             (vec![("authorization", "bEARER  a ")], chat, "", Some("a")),
+            (vec![("authorization", "Bearer\ta\t ")], chat, "", Some("a")),
+            (vec![("authorization", "Bearera"), api], chat, "", Some("b")),
             (vec![("authorization", "Basic a"), api], chat, "", Some("b")),
             (vec![("authorization", "Bearer "), api], chat, "", Some("b")),
             (vec![("authorization", "Bearer"), ("x-api-key", " ")], chat, "", None),
             (vec![], chat, "key=d", None),
             (vec![], Dialect::Gemini, "alt=sse&key=d", Some("d")),
             (vec![], Dialect::Gemini, "key=%62wk_d", Some("bwk_d")),
+            (vec![], Dialect::Gemini, "key=d&key=e", Some("d")),
             (vec![], Dialect::Gemini, "monkey=d&key=", None),
             (vec![goog], Dialect::Gemini, "key=d", Some("c")),
         ] {

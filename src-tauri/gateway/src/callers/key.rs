@@ -14,13 +14,10 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use store::GatewayKeyRow;
 use subtle::ConstantTimeEq;
+use vault::gateway_key::{PREFIX, SECRET_CHARS, is_secret_char};
 
 use super::rate::Rate;
 
-/// What every key's text begins with.
-pub(crate) const PREFIX: &str = "bwk_";
-/// What follows it: 32 bytes in base64url.
-pub(crate) const SECRET_CHARS: usize = 43;
 /// How often the store is told of a key that is in use.
 const TOLD_EVERY_MS: i64 = 60_000;
 const NEVER: i64 = i64::MIN;
@@ -159,10 +156,6 @@ pub(crate) fn last4(text: &SecretString) -> String {
 
 fn is_secret(bytes: &[u8]) -> bool {
     bytes.len() == SECRET_CHARS && bytes.iter().all(|byte| is_secret_char(*byte))
-}
-
-pub(crate) fn is_secret_char(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     clock::rfc3339,
     gateway::Gateway,
+    unfit::Unfit,
     view::{GatewayKeyView, KeySpending, KeyStanding, LiveEvent},
 };
 
@@ -35,6 +36,8 @@ pub enum GatewayKeyError {
     /// What was sent is wrong, at this field.
     #[error("{field}: {message}")]
     Field { field: String, message: String },
+    #[error("{0}")]
+    Unfit(#[from] Unfit),
     #[error("there is a gateway key \"{0}\" already; revoke it first, or choose another name")]
     Taken(String),
     #[error("there is no gateway key \"{0}\"")]
@@ -134,6 +137,8 @@ impl Gateway {
         let now_ms = self.clock().now_ms();
         let snapshot = self.snapshot();
         let expires_ms = new.check(|name| snapshot.collection(name).is_some(), now_ms)?;
+        // It stands in lists, logs and records.
+        self.hold_no_key("gateway key", [("name".to_owned(), new.name.as_str())]).await?;
         if let Some(names) = &mut new.collections {
             names.sort();
             names.dedup();

@@ -7,7 +7,6 @@ mod key;
 mod made;
 mod rate;
 mod slowed;
-mod text;
 
 use std::sync::Arc;
 
@@ -16,11 +15,8 @@ use http::HeaderMap;
 use store::{Store, StoreError};
 use wire::{ApiError, Dialect};
 
+pub(crate) use self::caller::Caller;
 pub use self::made::{GatewayKeyError, NewGatewayKey};
-pub(crate) use self::{
-    caller::Caller,
-    text::{is_in, masked},
-};
 use self::{
     judged::{Judged, presented},
     key::Key,

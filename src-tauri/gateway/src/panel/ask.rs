@@ -367,7 +367,7 @@ impl Panel {
             skipped: skipped_views(skipped),
             failed_over: Vec::new(),
             note: None,
-            lossy: notices.iter().map(lossy_view).collect(),
+            lossy: notices.iter().map(|notice| lossy_view(gateway, notice)).collect(),
             error: None,
             practice: self.practice,
         }
@@ -439,8 +439,10 @@ impl SeatPlan {
     }
 }
 
-pub(crate) fn lossy_view(notice: &Notice) -> LossyView {
-    LossyView { field: notice.field.clone(), reason: notice.reason.clone() }
+/// A field that nobody knows is called what its caller called it: a key, perhaps.
+pub(crate) fn lossy_view(gateway: &Gateway, notice: &Notice) -> LossyView {
+    let field = gateway.mask(&notice.field).unwrap_or_else(|| notice.field.clone());
+    LossyView { field, reason: notice.reason.clone() }
 }
 
 /// 404, with every collection that the caller may use, so that a caller learns what it can ask for.

@@ -38,7 +38,7 @@ impl Run {
             turns: view.turns,
             request_json: self.gateway.scrub(&request_for_record(&self.panel.asking.request)),
             skipped_json: json(&view.skipped),
-            lossy_json: json(&notices),
+            lossy_json: json(&view.lossy),
             practice: self.panel.practice,
             seats: seats.iter().map(planned).collect(),
         };

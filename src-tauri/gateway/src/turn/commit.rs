@@ -18,9 +18,8 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    api::{decoded, shutting_down},
+    api::shutting_down,
     asking::Again,
-    callers,
     facts::Holds,
     gateway::Gateway,
     metered::{Call, Purpose},
@@ -201,7 +200,7 @@ impl Features {
     pub(super) fn new(api: Dialect, headers: Vec<(&'static str, String)>, query: &str) -> Features {
         // Gemini's says how the answer is framed, which goes with its path; a key is nobody's but the gateway's.
         let kept = query.split('&').filter(|pair| {
-            let is_key = pair.split('=').next() == Some("key") || callers::is_in(&decoded(pair));
+            let is_key = pair.split('=').next() == Some("key") || vault::gateway_key::is_in(pair);
             api != Dialect::Gemini && !pair.is_empty() && !is_key
         });
         let kept: Vec<&str> = kept.collect();

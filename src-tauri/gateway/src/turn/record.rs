@@ -132,7 +132,7 @@ impl Record {
         asked.endpoint.name.clone_into(&mut view.endpoint);
         asked.model.served.clone_into(&mut view.served);
         asked.endpoint.api.name().clone_into(&mut view.member_api);
-        view.lossy = asked.encoded.notices.iter().map(lossy_view).collect();
+        view.lossy = asked.encoded.notices.iter().map(|it| lossy_view(&self.gateway, it)).collect();
         open.price.clone_from(&asked.model.facts.price);
     }
 

@@ -92,7 +92,9 @@ async fn a_key_is_taken_in_every_way_that_programs_send_one() {
     let (body, asked) = (json!({"contents": [{"parts": [{"text": "whom?"}]}]}), question("whom?"));
     let chat = "/v1/chat/completions";
     let bearer = format!("Bearer {key}");
+    let tabbed = format!("bearer\t{key}");
     for (path, headers, wanted) in [
+        (chat, vec![("authorization", tabbed.as_str())], 200),
         (chat, vec![("authorization", bearer.as_str())], 200),
         (chat, vec![("x-api-key", key.as_str())], 200),
         (chat, vec![("x-goog-api-key", key.as_str())], 200),
@@ -104,6 +106,8 @@ async fn a_key_is_taken_in_every_way_that_programs_send_one() {
         (&format!("{chat}?key={key}"), vec![], 401),
         (&format!("{gemini}?key={key}"), vec![], 200),
         (&format!("{gemini}?key=no"), vec![], 401),
+        (&format!("{gemini}?key={key}&key=no"), vec![], 200),
+        (&format!("{gemini}?key=no&key={key}"), vec![], 401),
         (&format!("{gemini}?alt=json&key={key}"), vec![("x-goog-api-key", "no")], 401),
     ] {
         let body = if path.starts_with(gemini) { &body } else { &asked };

@@ -78,7 +78,20 @@ async fn a_question_beyond_it_is_403_in_every_api_and_asks_nobody() {
         }
     }
     let (user, chat) = (json!([{"role": "user", "content": "whom?"}]), "/v1/chat/completions");
-    let others: [(&str, Value); 5] = [
+    for (path, name, wanted) in [
+        ("/api/generate", "bench/core", 200),
+        ("/api/chat", "bench/core", 200),
+        ("/api/generate", "bench/nobody", 404),
+    ] {
+        let loaded = post(&lab.gateway, &key, path, &json!({"model": name})).await;
+        assert_eq!(loaded.status, wanted, "{path} {name}: {}", loaded.text());
+    }
+    let others: [(&str, Value); 9] = [
+        // Ollama's own client asks nothing, to have the model loaded.
+        ("/api/generate", json!({"model": "bench/other"})),
+        ("/api/generate", json!({"model": "bench/model/beta", "prompt": ""})),
+        ("/api/chat", json!({"model": "other:latest"})),
+        ("/api/chat", json!({"model": "beta", "messages": []})),
         (chat, json!({"model": "other:route", "messages": user})),
         (chat, json!({"model": "beta", "messages": user})),
         (chat, json!({"model": "core", "messages": user, "with": ["beta"]})),
@@ -151,5 +164,67 @@ async fn a_kept_response_is_its_callers() {
         let bearer = format!("Bearer {key}");
         let deleted = send(gateway, (&Method::DELETE, &path), &[("authorization", &bearer)], None).await;
         assert_eq!(deleted.status, wanted, "{key}: {}", deleted.text());
+    }
+}
+
+/// A name goes to another key, which may use less: what was kept of a collection beyond it is not read, gone on from or
+/// deleted.
+#[tokio::test]
+async fn a_kept_response_of_a_collection_beyond_the_key_is_403() {
+    let lab = two_collections().await;
+    let gateway = &lab.gateway;
+    let wide = make(gateway, json!({"name": "desk"})).await;
+    let ask = async |key: &str, model: &str, more: Value| {
+        let mut body = json!({"model": model, "input": "whom?"});
+        body.as_object_mut().expect("object").extend(more.as_object().expect("object").clone());
+        post(gateway, key, "/v1/responses", &body).await
+    };
+    let id_of = |answer: &Answer| -> String {
+        let text = answer.text();
+        let at = text.find("\"resp_").unwrap_or_else(|| panic!("no id in {text}")) + 1;
+        text[at..].split('"').next().expect("an id").to_owned()
+    };
+    let first = async |model: &str, more: Value| {
+        let answer = ask(&wide, model, more).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        id_of(&answer)
+    };
+    let core = first("bench/core", json!({})).await;
+    let routed = first("bench/core:route", json!({"stream": true})).await;
+    let mut beyond_it = Vec::new();
+    for model in ["bench/other", "bench/other:route", "bench/model/beta"] {
+        for stream in [false, true] {
+            let named = if model.contains("other") { "bench/other" } else { model };
+            beyond_it.push((named, first(model, json!({"stream": stream})).await));
+        }
+    }
+    let joined = first("bench/core", json!({"previous_response_id": beyond_it[0].1})).await;
+    gateway.command("revoke_key", &json!({"name": "desk"})).await;
+    let desk = scoped(gateway, "desk", &["core"]).await;
+    let bearer = format!("Bearer {desk}");
+    let asked = lab.upstream.received().len();
+    for (named, id) in &beyond_it {
+        let path = format!("/v1/responses/{id}");
+        beyond(&get(gateway, &desk, &path).await, named);
+        beyond(&get(gateway, &desk, &format!("{path}/input_items")).await, named);
+        beyond(&ask(&desk, "bench/core", json!({"previous_response_id": id})).await, named);
+        let deleted = send(gateway, (&Method::DELETE, &path), &[("authorization", &bearer)], None).await;
+        beyond(&deleted, named);
+    }
+    // Of what goes on from one of them, what came before is not told either.
+    beyond(&get(gateway, &desk, &format!("/v1/responses/{joined}/input_items")).await, "bench/other");
+    beyond(&ask(&desk, "bench/core", json!({"previous_response_id": joined})).await, "bench/other");
+    assert_eq!(lab.upstream.received().len(), asked, "nobody was asked");
+    for id in [&core, &routed, &joined] {
+        let path = format!("/v1/responses/{id}");
+        assert_eq!(get(gateway, &desk, &path).await.status, 200, "{id}");
+        let deleted = send(gateway, (&Method::DELETE, &path), &[("authorization", &bearer)], None).await;
+        assert_eq!(deleted.status, 200, "{id}: {}", deleted.text());
+    }
+    gateway.command("revoke_key", &json!({"name": "desk"})).await;
+    let wide = make(gateway, json!({"name": "desk"})).await;
+    for (_, id) in &beyond_it {
+        let path = format!("/v1/responses/{id}");
+        assert_eq!(get(gateway, &wide, &path).await.status, 200, "{id} is still kept");
     }
 }

@@ -40,7 +40,7 @@ async fn it_is_in_no_file_no_log_no_reply_and_no_request_of_ours() {
     let key = make(&gateway, json!({"name": "desk"})).await;
     let lost = make(&gateway, json!({"name": "lost"})).await;
     gateway.command("revoke_key", &json!({"name": "lost"})).await;
-    let mut seen = Vec::new();
+    let (mut seen, mut coded) = (Vec::new(), Vec::new());
     let (chat, claude) = ("/v1/chat/completions", "/v1/messages");
     let turns = json!([{"role": "user", "content": "whom?"}]);
     let routed = json!({"model": "bench/core:route", "max_tokens": 9, "messages": turns});
@@ -60,6 +60,15 @@ async fn it_is_in_no_file_no_log_no_reply_and_no_request_of_ours() {
         }
         seen.push(send(&gateway, (&Method::GET, &format!("/v1/models/{key}")), &[], None).await.text());
         seen.push(send(&gateway, (&Method::GET, &format!("/nowhere/{key}")), &[], None).await.text());
+        // As a URL may spell it: of the first characters, of one in the middle, of all.
+        let all: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let one = format!("{}%{:02X}{}", &key[..20], key.as_bytes()[20], &key[21..]);
+        for spelled in [&format!("%62wk%5F{}", &key[4..]), &one, &all] {
+            for path in [format!("/v1/models/{spelled}"), format!("/v1/responses/{spelled}")] {
+                seen.push(send(&gateway, (&Method::GET, &path), &[], None).await.text());
+            }
+            coded.push((*spelled).clone());
+        }
     }
     assert!(upstream.received().len() > 20, "{}", upstream.received().len());
     for received in upstream.received() {
@@ -93,7 +102,8 @@ async fn it_is_in_no_file_no_log_no_reply_and_no_request_of_ours() {
         assert!(!secrets.iter().any(|secret| found(&bytes, secret)), "a key is in {}", path.display());
     }
     let logs = home.logs();
-    assert!(!secrets.iter().any(|secret| logs.contains(secret)), "a key is in a log");
+    assert!(!secrets.iter().chain(&coded).any(|secret| logs.contains(secret)), "a key is in a log");
+    assert!(logs.contains("path=\"/v1/models/\u{2022}\u{2022}\u{2022}\u{2022}\""), "{logs}");
     // Who called is.
     assert!(logs.contains("caller=\"desk\""), "{logs}");
 }
