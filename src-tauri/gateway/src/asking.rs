@@ -163,7 +163,6 @@ impl Gateway {
         let over = metered.end(&Ended {
             status,
             error,
-            usage: outcome.usage,
             served_as: outcome.served_as.as_deref(),
             ..Ended::default()
         });

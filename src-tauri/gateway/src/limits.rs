@@ -1,25 +1,21 @@
 //! What is known of limits, in memory: what was sent lately, by the rules of endpoints, and what collections and gateway
 //! keys have spent, by their budgets.
 
+mod budgets;
 mod new;
 pub(crate) mod slots;
 pub(crate) mod stated;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plan::{Budget, BudgetOf, Budgets, Pacing, Period, Spending};
-use store::{DaySpend, Store, StoreError};
+use plan::{Budget, BudgetOf, Budgets, Pacing, Period};
+use store::{Store, StoreError};
 use wire::{ApiError, Kind, Origin};
 
 pub(crate) use self::new::NewRules;
-use self::{slots::Slots, stated::Stated};
+use self::{budgets::NewBudgets, slots::Slots, stated::Stated};
 use crate::{
-    callers::{Caller, LOCAL},
-    clock::rfc3339,
-    gateway::Gateway,
-    sending::Sending,
-    setup::Snapshot,
-    view::BudgetView,
+    callers::Caller, clock::rfc3339, gateway::Gateway, sending::Sending, setup::Snapshot, view::BudgetView,
 };
 
 #[derive(Default)]
@@ -44,8 +40,9 @@ impl Limits {
         if new.back_ms > 0 {
             limits.pacing().load(&[], new.spent(store.sent(now_ms - new.back_ms)?), now_ms);
         }
-        if has_keys || snapshot.setup.collections.iter().any(|it| it.budget.is_some()) {
-            limits.load_budgets(store, snapshot, None, now_ms)?;
+        let new = NewBudgets::made(snapshot, None);
+        if has_keys || new.has_collections() {
+            limits.count_spent(&new, store.spend_by_day(Period::Month.begins(now_ms))?);
         }
         Ok(limits)
     }
@@ -56,32 +53,6 @@ impl Limits {
 
     pub(crate) fn budgets(&self) -> MutexGuard<'_, Budgets> {
         self.budgets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What was spent in this month: of the collections that have a budget, or have one now and had none `before`; at
-    /// start, of every gateway key that has spent, whose next may have one.
-    fn load_budgets(
-        &self,
-        store: &Store,
-        snapshot: &Snapshot,
-        before: Option<&Snapshot>,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
-        let has =
-            |snapshot: &Snapshot, name: &str| snapshot.collection(name).is_some_and(|it| it.budget.is_some());
-        let is_new = |name: &str| has(snapshot, name) && !before.is_some_and(|before| has(before, name));
-        let is_start = before.is_none();
-        let of_day = |day: DaySpend| {
-            let DaySpend { caller, collection, at_ms, tokens, tokens_unknown, cost, cost_unknown } = day;
-            let spending = Spending { tokens, tokens_unknown, dollars: cost, cost_unknown };
-            let of_collection = is_new(&collection).then_some(BudgetOf::Collection(collection));
-            let of_caller = (is_start && caller != LOCAL).then_some(BudgetOf::Caller(caller));
-            of_collection.into_iter().chain(of_caller).map(move |of| (of, at_ms, spending))
-        };
-        let spent = store.spend_by_day(Period::Month.begins(now_ms))?.into_iter().flat_map(of_day);
-        let loaded = Budgets::load(spent);
-        self.budgets().put(loaded);
-        Ok(())
     }
 }
 
@@ -149,21 +120,6 @@ impl Gateway {
         let now = self.snapshot();
         let now_ms = self.clock().now_ms();
         self.count_by(NewRules::made(&now, Some(&before), &self.limits().stated, now_ms)).await;
-        let budgets = |snapshot: &Snapshot| -> Vec<String> {
-            let with = snapshot.setup.collections.iter().filter(|it| it.budget.is_some());
-            with.map(|it| it.name.clone()).collect()
-        };
-        if budgets(&before) == budgets(&now) {
-            return;
-        }
-        // What has been spent in memory is to be in what is read.
-        let _ = self.store().written().await;
-        let gateway = self.clone();
-        let read = tokio::task::spawn_blocking(move || {
-            gateway.limits().load_budgets(gateway.store(), &now, Some(&before), now_ms)
-        });
-        if let Ok(Err(error)) = read.await {
-            tracing::warn!(%error, "what was spent before could not be read: new budgets count from now on");
-        }
+        self.spent_before(NewBudgets::made(&now, Some(&before))).await;
     }
 }

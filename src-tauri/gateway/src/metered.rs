@@ -61,14 +61,13 @@ pub(crate) struct Metered {
     gateway: Gateway,
     snapshot: Arc<Snapshot>,
     alias: String,
-    collection: String,
     caller: Caller,
     purpose: Purpose,
     holds: Holds,
     sending: Arc<Sending>,
     /// `None` once it is over.
     unwritten: Option<Unwritten>,
-    /// The tokens that it counts with, until they are known.
+    /// The tokens that it counts with by the rules there were, until they are known.
     held: Option<u64>,
     /// Whether it has gone out, and whether what it says of its model has been told.
     is_sent: bool,
@@ -91,13 +90,15 @@ pub(crate) struct Ended<'a> {
     /// As in the ledger.
     pub status: &'static str,
     pub error: Option<&'a UpstreamError>,
-    pub usage: Usage,
     pub served_as: Option<&'a str>,
     pub first_token_s: Option<f64>,
     /// The call whose verdict is about it, and its turn.
     pub call: &'a str,
     pub turn: Option<u32>,
 }
+
+const NOTHING: Usage =
+    Usage { input: Some(0), output: Some(0), reasoning: None, cache_read: None, cache_write: None };
 
 /// What an answer counts with whose length nobody bounds, until it has ended.
 const USUAL_OUTPUT: u64 = 4_096;
@@ -114,14 +115,14 @@ impl Gateway {
     /// The same without waiting: calls have their places in the order in which they are booked.
     pub(crate) fn book(&self, call: Call<'_>) -> Result<Booked, UpstreamError> {
         let is_apart = call.purpose == Purpose::Count;
-        let (sending, unwritten) = Sending::begin(self, call.snapshot, call.it, (is_apart, call.most()));
+        let (sending, unwritten) =
+            Sending::begin(self, call.snapshot, call.it, call.collection, (is_apart, call.most()));
         // Rules that are made before this are asked here; those that are made after find it on its way.
         let now = self.snapshot();
         let mut metered = Metered {
             gateway: self.clone(),
             snapshot: call.snapshot.clone(),
             alias: call.it.model.alias.clone(),
-            collection: call.collection.to_owned(),
             caller: call.caller.clone(),
             purpose: call.purpose,
             holds: call.holds,
@@ -275,10 +276,9 @@ impl Metered {
 
     /// Its row, if nothing more is heard of it.
     pub(crate) fn cut_off(&self) -> LedgerRow {
-        let usage = self.purpose.usage(&Usage::default());
         let cancelled = Ended { status: "cancelled", ..Ended::default() };
-        let row = self.row(&cancelled, &usage, self.times().max(1));
-        LedgerRow { tokens_held: self.held, ..row }
+        let (row, _) = self.taken(&cancelled);
+        LedgerRow { tokens_held: Some(self.held.unwrap_or(self.sending.held())), ..row }
     }
 
     fn told(&mut self, error: Option<&UpstreamError>, answered: bool) {
@@ -309,48 +309,70 @@ impl Metered {
     }
 
     fn over(&mut self, ended: &Ended<'_>) -> Over {
-        let usage = self.purpose.usage(&ended.usage);
-        let tokens = tokens(&usage);
-        let counted = self.counted(ended, tokens);
-        let held = self.sending.is_over(counted);
-        let mut row = self.row(ended, &usage, self.times().max(1));
-        row.tokens_held = held.filter(|_| counted.is_none());
-        self.spend(tokens, row.cost);
+        let (mut row, counted) = self.taken(ended);
+        let spent = (!self.snapshot.is_practice(&self.alias)).then(|| spending(&row));
+        let held = self.sending.is_over(counted, spent);
+        row.tokens_held = counted.is_none().then_some(held);
+        if let Some(spent) = spent {
+            self.spend(spent);
+        }
         Over { row, unwritten: self.unwritten.take() }
     }
 
-    /// The tokens that it counts with against its endpoint's rules; `None` where what it might have taken stays.
-    fn counted(&self, ended: &Ended<'_>, tokens: Option<u64>) -> Option<u64> {
-        let has_begun = ended.first_token_s.or(self.first_token_s).is_some();
-        match ended.error {
-            // What was refused, or never arrived, took nothing.
-            Some(error) if error.status.is_some() || (error.class == Class::Network && !has_begun) => {
-                tokens.or(Some(0))
-            }
-            // Of one that was cut off, what was told on the way is not all of it.
-            Some(_) if has_begun => None,
-            None if ended.status == "cancelled" => None,
-            _ => tokens,
+    /// Its row, with what it took where that was counted, and else with what it is taken to have taken; and the tokens that
+    /// it counts with against its endpoint's rules, `None` where what it might have taken stays.
+    fn taken(&self, ended: &Ended<'_>) -> (LedgerRow, Option<u64>) {
+        let heard = self.sending.heard();
+        let is_refused = self.is_refused(ended);
+        let (usage, least) = match self.purpose {
+            Purpose::Count => (NOTHING, NOTHING),
+            _ if is_refused => (heard.whole(), NOTHING),
+            _ => (heard.whole(), heard.so_far(self.sending.input())),
+        };
+        let mut row = self.row(ended, &usage, self.times().max(1));
+        if usage.input.is_none() || usage.output.is_none() {
+            row.tokens_spent = tokens(&least);
         }
+        if row.cost.is_none() {
+            row.cost_spent = if is_refused { Some(0.0) } else { self.cost(&least) };
+        }
+        (row, tokens(&usage).or(is_refused.then_some(0)))
+    }
+
+    /// What was refused, or never arrived, took nothing.
+    fn is_refused(&self, ended: &Ended<'_>) -> bool {
+        let heard = self.sending.heard();
+        let has_said = ended.first_token_s.or(self.first_token_s).is_some() || heard.has_said();
+        ended.error.is_some_and(|error| match error.status {
+            Some(_) => !has_said,
+            None => error.class == Class::Network && !has_said && !heard.has_counted(),
+        })
     }
 
     /// Counts against the budgets there are now.
-    fn spend(&self, tokens: Option<u64>, dollars: Option<f64>) {
-        if self.snapshot.is_practice(&self.alias) {
-            return;
-        }
+    fn spend(&self, spent: Spending) {
+        let collection = &self.sending.collection;
+        // Read after what it has spent is known to those that are made meanwhile.
         let now = self.gateway.snapshot();
-        let has_budget = now.collection(&self.collection).is_some_and(|it| it.budget.is_some());
-        let of_collection = has_budget.then(|| BudgetOf::Collection(self.collection.clone()));
-        // Whether its key has a budget or not: the next of its name may.
-        for of in of_collection.into_iter().chain(self.caller.budget_of()) {
-            self.gateway.limits().budgets().spend(&of, Spending::of_call(tokens, dollars), self.at_ms);
+        if now.collection(collection).is_some_and(|it| it.budget.is_some()) {
+            let mut budgets = self.gateway.limits().budgets();
+            if self.sending.counts() {
+                budgets.spend(&BudgetOf::Collection(collection.clone()), spent, self.at_ms);
+            }
         }
+        // Whether its key has a budget or not: the next of its name may.
+        if let Some(of) = self.caller.budget_of() {
+            self.gateway.limits().budgets().spend(&of, spent, self.at_ms);
+        }
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        let it = self.snapshot.roster.get(&self.alias)?;
+        it.model.facts.price.as_ref()?.cost(usage)
     }
 
     fn row(&self, ended: &Ended<'_>, usage: &Usage, attempts: u32) -> LedgerRow {
         let it = self.snapshot.roster.get(&self.alias);
-        let price = it.and_then(|it| it.model.facts.price.as_ref());
         let of = |text: fn(&Registered) -> &String| it.map(text).cloned().unwrap_or_default();
         LedgerRow {
             at_ms: self.at_ms,
@@ -375,10 +397,10 @@ impl Metered {
             first_token_s: ended.first_token_s.or(self.first_token_s),
             cost: match self.purpose {
                 Purpose::Count => Some(0.0),
-                _ => price.and_then(|price| price.cost(usage)),
+                _ => self.cost(usage),
             },
             caller: self.caller.name().to_owned(),
-            collection: self.collection.clone(),
+            collection: self.sending.collection.clone(),
             practice: it.is_some_and(|it| it.practice),
             ..LedgerRow::default()
         }
@@ -412,13 +434,6 @@ impl Purpose {
             Purpose::Count => "count",
         }
     }
-
-    fn usage(self, counted: &Usage) -> Usage {
-        match self {
-            Purpose::Count => Usage { input: Some(0), output: Some(0), ..Usage::default() },
-            _ => *counted,
-        }
-    }
 }
 
 /// In and out, cache included; `None` where nobody counted.
@@ -426,6 +441,17 @@ fn tokens(usage: &Usage) -> Option<u64> {
     match (usage.input, usage.output) {
         (None, None) => None,
         (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+    }
+}
+
+/// What budgets count of a row.
+fn spending(row: &LedgerRow) -> Spending {
+    let counted = [row.tokens_fresh, row.cache_read, row.cache_write, row.tokens_out];
+    let is_counted = row.tokens_fresh.is_some() || row.tokens_out.is_some();
+    let known = counted.into_iter().flatten().fold(0, u64::saturating_add);
+    Spending {
+        tokens_unknown: (!is_counted).into(),
+        ..Spending::of_call(Some(row.tokens_spent.unwrap_or(known)), row.cost.or(row.cost_spent))
     }
 }
 

@@ -1,5 +1,5 @@
-//! A call as limits count it, from before it is sent until its row is on disk: rules that are new find here what the
-//! ledger does not know yet.
+//! A call as limits and budgets count it, from before it is sent until its row is on disk: those that are new find here
+//! what the ledger does not know yet.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -7,7 +7,9 @@ use std::sync::{
 };
 
 use catalog::Limits;
-use plan::{Pace, Paced, Pacing, Registered, Reserved, Rules, Settled, Spent, Tokens};
+use plan::{
+    BudgetOf, Budgets, Pace, Paced, Pacing, Registered, Reserved, Rules, Settled, Spending, Spent, Tokens,
+};
 use store::{BegunAgain, BegunCall};
 
 use crate::{
@@ -15,12 +17,14 @@ use crate::{
     limits::{NewRules, slots::Slots},
     setup::Snapshot,
     under_way::Begun,
-    upstream::{Counted, Counts},
+    upstream::{Counted, Counts, Heard},
 };
 
 pub(crate) struct Sending {
     snapshot: Arc<Snapshot>,
     alias: String,
+    /// Whose budget it counts against.
+    pub collection: String,
     /// What is stated of its model is of other calls.
     is_apart: bool,
     /// What it may take, where nobody has asked for more precision.
@@ -36,8 +40,11 @@ struct Standing {
     /// Until it is over.
     gateway: Option<Gateway>,
     reserved: Option<Reserved>,
-    /// What it took in the end: requests and tokens.
+    /// What it took in the end: requests and tokens; and what it has spent, where that counts.
     took: Option<(u32, u64)>,
+    spent: Option<Spending>,
+    /// Its collection's budget has that.
+    is_counted: bool,
 }
 
 /// What a call holds until its row is on disk; handed in with it.
@@ -56,16 +63,24 @@ impl Sending {
         gateway: &Gateway,
         snapshot: &Arc<Snapshot>,
         it: &Registered,
+        collection: &str,
         (is_apart, most): (bool, Tokens),
     ) -> (Arc<Sending>, Unwritten) {
         let sending = Arc::new(Sending {
             snapshot: snapshot.clone(),
             alias: it.model.alias.clone(),
+            collection: collection.to_owned(),
             is_apart,
             most,
             at_ms: AtomicI64::new(gateway.clock().now_ms()),
             counted: Counted::default(),
-            standing: Mutex::new(Standing { gateway: Some(gateway.clone()), reserved: None, took: None }),
+            standing: Mutex::new(Standing {
+                gateway: Some(gateway.clone()),
+                reserved: None,
+                took: None,
+                spent: None,
+                is_counted: false,
+            }),
             noted: OnceLock::new(),
         });
         let on_its_way = gateway.limits().on_its_way.clone();
@@ -110,16 +125,16 @@ impl Sending {
 
     /// It was never sent.
     pub(crate) fn is_off(&self) {
-        self.settle(Settled::Nothing, (0, Some(0)));
+        self.settle(Settled::Nothing, (0, Some(0)), None);
     }
 
-    /// It has ended and took so many tokens; `None` where nobody counted them. Gives what it counts with then, where it
-    /// has a place.
-    pub(crate) fn is_over(&self, tokens: Option<u64>) -> Option<u64> {
+    /// It has ended and took so many tokens; `None` where nobody counted them. Gives what it counts with then. Budgets
+    /// that are made from here on find what it has spent.
+    pub(crate) fn is_over(&self, tokens: Option<u64>, spent: Option<Spending>) -> u64 {
         let times = self.times().max(1);
         // What went out again has its own place.
         let requests = times - self.counted.again();
-        self.settle(Settled::Sent { requests, tokens }, (times, tokens))
+        self.settle(Settled::Sent { requests, tokens }, (times, tokens), spent)
     }
 
     /// How often it went out.
@@ -132,9 +147,14 @@ impl Sending {
         self.counted.again()
     }
 
-    fn settle(&self, settled: Settled, (requests, tokens): (u32, Option<u64>)) -> Option<u64> {
+    fn settle(
+        &self,
+        settled: Settled,
+        (requests, tokens): (u32, Option<u64>),
+        spent: Option<Spending>,
+    ) -> u64 {
         let mut standing = self.standing();
-        let mut held = None;
+        let mut held = self.held();
         if standing.reserved.is_some()
             && let Some(gateway) = standing.gateway.clone()
         {
@@ -143,17 +163,48 @@ impl Sending {
             let mut pacing = gateway.limits().pacing();
             standing = self.standing();
             if let Some(reserved) = standing.reserved.take() {
-                held = Some(pacing.held(&reserved));
+                held = pacing.held(&reserved);
                 pacing.settle(reserved, settled);
             }
-            standing.took = Some((requests, tokens.or(held).unwrap_or(0)));
-        } else {
-            standing.took = Some((requests, tokens.unwrap_or(0)));
         }
+        standing.took = Some((requests, tokens.unwrap_or(held)));
+        standing.spent = spent;
         let gateway = standing.gateway.take();
         drop(standing);
         drop(gateway);
         held
+    }
+
+    /// What it counts with until its end, where no rule says otherwise.
+    pub(crate) fn held(&self) -> u64 {
+        self.most.input.saturating_add(self.most.output)
+    }
+
+    /// The estimate of its input.
+    pub(crate) fn input(&self) -> u64 {
+        self.most.input
+    }
+
+    pub(crate) fn heard(&self) -> &Heard {
+        self.counted.heard()
+    }
+
+    /// Whether what it has spent is still to be counted against its collection's budget: once. Asked while nobody else
+    /// counts.
+    pub(crate) fn counts(&self) -> bool {
+        !std::mem::replace(&mut self.standing().is_counted, true)
+    }
+
+    /// Counts what it has spent, if it has ended, where its collection's budget is new.
+    pub(crate) fn count_spent(&self, budgets: &mut Budgets, is_new: impl Fn(&str) -> bool) {
+        if !is_new(&self.collection) {
+            return;
+        }
+        let mut standing = self.standing();
+        let Some(spent) = standing.spent else { return };
+        standing.is_counted = true;
+        let of = BudgetOf::Collection(self.collection.clone());
+        budgets.spend(&of, spent, self.at_ms.load(Ordering::Relaxed));
     }
 
     /// Counts it where rules are new, as it is now.

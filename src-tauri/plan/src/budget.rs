@@ -17,7 +17,7 @@ pub struct Budget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub tokens: Option<u64>,
-    /// US dollars. A call whose cost is not known does not count against them, and is told beside them.
+    /// US dollars. A call of a model without a price does not count against them, and is told beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub dollars: Option<f64>,
@@ -39,13 +39,14 @@ pub enum BudgetOf {
     Caller(String),
 }
 
-/// What calls have taken.
+/// What calls have taken. One that nobody counted, as it was hung up on or cut off, counts with what it is taken to have
+/// taken at least.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spending {
-    /// Of the calls whose tokens are known, and how many are not.
+    /// And of how many calls they are an estimate.
     pub tokens: u64,
     pub tokens_unknown: u64,
-    /// Of the calls whose cost is known, and how many are not.
+    /// Without the calls whose cost nobody knows, and how many those are.
     pub dollars: f64,
     pub cost_unknown: u64,
 }
@@ -104,6 +105,11 @@ impl Budgets {
         let mut budgets = Budgets::default();
         spent.into_iter().for_each(|(of, at_ms, spending)| budgets.spend(&of, spending, at_ms));
         budgets
+    }
+
+    /// Nothing of it was counted.
+    pub fn forget(&mut self, of: &BudgetOf) {
+        self.spent.remove(of);
     }
 
     /// What was spent before, each in place of what was counted of the same.

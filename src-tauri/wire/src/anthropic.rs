@@ -62,6 +62,7 @@ const RULES: Rules = Rules {
 const PLAIN: Plain = Plain {
     holds: &["\"text_delta\"", "\"thinking_delta\""],
     unless: &["\"error\"", "\"usage\"", "\"base_resp\""],
+    says: &["\"text\"", "\"thinking\""],
 };
 
 impl Format for Anthropic {

@@ -65,6 +65,7 @@ const PLAIN: Plain = Plain {
         "\"annotations\"",
         "\"base_resp\"",
     ],
+    says: &["\"content\"", "\"reasoning_content\"", "\"reasoning\""],
 };
 
 impl Format for Chat {

@@ -56,6 +56,7 @@ const RULES: Rules = Rules {
 const PLAIN: Plain = Plain {
     holds: &["\"content\"", "\"response\"", "\"thinking\""],
     unless: &["\"done\"", "\"tool_calls\"", "\"error\"", "\"images\"", "\"base_resp\""],
+    says: &["\"content\"", "\"response\"", "\"thinking\""],
 };
 
 impl Format for Ollama {

@@ -64,6 +64,7 @@ const PLAIN: Plain = Plain {
         "\"response.reasoning_text.delta\"",
     ],
     unless: &["\"response\"", "\"error\""],
+    says: &["\"delta\""],
 };
 
 impl Format for Responses {

@@ -6,6 +6,7 @@
 mod absurd;
 mod aliases;
 mod apis;
+mod budgets;
 mod carry;
 mod checks;
 mod cli;

@@ -141,7 +141,7 @@ export type BaseUrls = {
 export type Budget = {
   /** In and out together, cached input included. */
   tokens?: number;
-  /** US dollars. A call whose cost is not known does not count against them, and is told beside them. */
+  /** US dollars. A call of a model without a price does not count against them, and is told beside them. */
   dollars?: number;
   per: Period;
 };
@@ -150,10 +150,10 @@ export type Budget = {
 export type BudgetView = {
   collection: string;
   budget: Budget;
-  /** Spent in this day or month: of the calls whose count is known, and how many are not. */
+  /** Spent in this day or month, and of how many calls nobody counted all: those are in it with an estimate. */
   tokens: number;
   tokens_unknown: number;
-  /** US dollars. */
+  /** US dollars, and how many calls are not in them. */
   dollars: number;
   cost_unknown: number;
   /** Nothing is left: the collection is refused until then. */
@@ -473,10 +473,10 @@ export type KeySource = "environment" | "keychain" | "vault_file" | "none";
 
 /** What is spent in the day or month of a key's budget. */
 export type KeySpending = {
-  /** Of the calls whose count is known, and how many are not. */
+  /** And of how many calls nobody counted all: those are in it with an estimate. */
   tokens: number;
   tokens_unknown: number;
-  /** US dollars. */
+  /** US dollars, and how many calls are not in them. */
   dollars: number;
   cost_unknown: number;
   /** Nothing is left: its questions are refused until then. */

@@ -146,7 +146,6 @@ async fn end(
     let Over { row: spent, unwritten } = metered.end(&Ended {
         status: status_word(status),
         error: error.as_ref(),
-        usage: outcome.usage,
         served_as: outcome.served_as.as_deref(),
         first_token_s: outcome.first_token_s.map(round),
         call: &plan.call,

@@ -178,6 +178,13 @@ impl Answering {
         reuse(body, tasks);
     }
 
+    /// Nobody reads on. An answer whose finish reason has come is whole, with what it took.
+    pub(crate) fn let_go(&mut self) {
+        if self.may_end() && !self.watch.is_over() {
+            self.end(None);
+        }
+    }
+
     fn may_end(&self) -> bool {
         match &self.reader {
             Reader::Relay(relay) => relay.may_end(),
@@ -192,8 +199,12 @@ impl Answering {
             Reader::Relay(relay) => {
                 let out = relay.push(bytes, &mut self.events);
                 append(&mut self.bytes, out);
+                self.watch.heard().take_bytes(relay.take_unread());
             }
-            Reader::Whole(_) => self.bytes.extend_from_slice(bytes),
+            Reader::Whole(_) => {
+                self.bytes.extend_from_slice(bytes);
+                self.watch.heard().take_bytes(bytes.len() as u64);
+            }
             Reader::Translation(decoder) => decoder.push(bytes, &mut self.events),
         }
         self.watched(known);
@@ -212,6 +223,9 @@ impl Answering {
             Reader::Whole(restore) => {
                 let format = wire::format(self.asked.endpoint.api);
                 self.events = restore.events(format.decode_reply(&self.bytes));
+                if self.events.iter().any(|event| matches!(event, Event::Finish { .. })) {
+                    self.watch.heard().forget_bytes();
+                }
             }
             Reader::Translation(decoder) => decoder.end(&mut self.events),
         }
@@ -275,7 +289,7 @@ mod tests {
     use wire::{Dialect, ReplyHead, Route};
 
     use super::*;
-    use crate::origins::Origins;
+    use crate::{origins::Origins, upstream::Sends};
 
     const IDLE: Duration = Duration::from_secs(90);
 
@@ -305,7 +319,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         let incoming = Incoming { status: 200, headers, body: body.boxed(), is_handed_over: false };
-        let watch = Watch::new(Origins::new().listen(wire::Member(1), "c"), false, false);
+        let watch = Watch::new(Origins::new().listen(wire::Member(1), "c"), Sends::default(), false, false);
         Answering::new(asked, incoming, &request, watch, IDLE, CancellationToken::new())
     }
 

@@ -141,7 +141,7 @@ impl Turn {
         };
         let answering = self.first_piece(it, asked, sends).await;
         answering.inspect_err(|failed| {
-            self.record.attempt_failed(&failed.error, failed.out_of_room.unwrap_or_default());
+            self.record.attempt_failed(&failed.error);
         })
     }
 
@@ -152,12 +152,13 @@ impl Turn {
         sends: Sends,
     ) -> Result<Answering, Failed> {
         let streamed = self.request.stream;
-        let sending = send(&self.gateway, (it, &asked, sends), &self.features, streamed, self.patience);
+        let sending =
+            send(&self.gateway, (it, &asked, sends.clone()), &self.features, streamed, self.patience);
         // Noted once it has gone out, while the member is at it.
         let (sent, ()) = join(sending, async { self.record.note() }).await;
         let incoming = sent?;
         let listening = self.gateway.origins().listen(asked.member, &self.conversation);
-        let watch = Watch::new(listening, self.early, self.keeps_text);
+        let watch = Watch::new(listening, sends, self.early, self.keeps_text);
         let closing = self.gateway.closing().child_token();
         let mut answering =
             Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use plan::{Shape, Tally, TurnOrder};
 use store::{Ack, BegunTurn, ConversationRow, LedgerRow, TurnRow};
 use tokio::time::Instant;
-use wire::{Class, Dialect, UpstreamError, Usage};
+use wire::{Class, Dialect, UpstreamError};
 
 use super::{asked::Asked, watch::Watch};
 use crate::{
@@ -154,14 +154,14 @@ impl Record {
         }
     }
 
-    /// What was sent last came to nothing, and took this.
-    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError, usage: Usage) {
+    /// What was sent last came to nothing.
+    pub(crate) fn attempt_failed(&mut self, error: &UpstreamError) {
         let Some(open) = &mut self.open else { return };
         let Some(metered) = open.metered.take() else { return };
         open.attempts += metered.again();
         let status = if error.class == Class::Empty { "empty" } else { "error" };
         let turn = Some(open.view.turn);
-        open.spend(metered.end(&Ended { status, error: Some(error), usage, turn, ..Ended::default() }));
+        open.spend(metered.end(&Ended { status, error: Some(error), turn, ..Ended::default() }));
     }
 
     /// The member that was asked could not take it; `to` does now, or nobody.
@@ -256,16 +256,16 @@ impl Record {
         open.view.status = status;
         open.view.seconds = Some(round(open.begun.elapsed().as_secs_f64()));
         open.view.overhead_ms = (open.own.as_secs_f64() * 1e6).round() / 1e3;
-        let (usage, broke) = match watch {
+        let broke = match watch {
             Some(watch) => {
                 watch.served_as = watch.served_as.take().map(|said| self.gateway.scrub(&said));
                 open.watched(watch);
                 open.view.answer = self.gateway.scrub(&watch.answer);
-                (watch.usage, Some(watch.error.take()))
+                Some(watch.error.take())
             }
-            None => (Usage::default(), None),
+            None => None,
         };
-        open.over(usage, broke.as_ref().and_then(Option::as_ref));
+        open.over(broke.as_ref().and_then(Option::as_ref));
         let error = match broke {
             Some(broke) => broke.map(|error| (self.gateway.scrub(&describe(&error)), error.class)),
             None => open.errors.last().map(|error| (describe(error), error.class)),
@@ -327,14 +327,13 @@ impl Drop for Record {
 
 impl Open {
     /// The call that is under way has ended with the turn.
-    fn over(&mut self, usage: Usage, error: Option<&UpstreamError>) {
+    fn over(&mut self, error: Option<&UpstreamError>) {
         let Some(metered) = self.metered.take() else { return };
         self.attempts += metered.again();
         let view = &self.view;
         let over = metered.end(&Ended {
             status: status_word(view.status),
             error,
-            usage,
             served_as: view.served_as.as_deref(),
             call: &view.call,
             turn: Some(view.turn),
@@ -356,7 +355,7 @@ impl Open {
 
     fn watched(&mut self, watch: &mut Watch) {
         let view = &mut self.view;
-        let usage = watch.usage;
+        let usage = watch.took();
         view.tool_calls = watch.tool_calls;
         view.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
         view.served_as = watch.served_as.take();

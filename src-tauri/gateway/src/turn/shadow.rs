@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use plan::{DAY_MS, Shape};
 use store::CallRow;
 use tokio::time::Instant;
-use wire::{Json, Request, UpstreamError, Usage};
+use wire::{Json, Request, UpstreamError};
 
 use super::{
     Turn,
@@ -156,7 +156,7 @@ impl Shadows {
             Err(failed) => (None, Some(failed.error)),
             Ok(incoming) => {
                 let listening = self.gateway.origins().listen(asked.member, &self.conversation);
-                let watch = Watch::new(listening, false, true);
+                let watch = Watch::new(listening, metered.sends(), false, true);
                 let closing = self.gateway.stopping().child_token();
                 let mut answering =
                     Answering::new(asked, incoming, &self.request, watch, self.patience.idle, closing);
@@ -194,15 +194,14 @@ impl Shadows {
             practice: self.practice,
             ..CallRow::default()
         };
-        let mut usage = Usage::default();
         if let Some(watch) = watch {
-            usage = watch.usage;
+            let usage = watch.took();
             row.finish = watch.finish.map(|finish| finish_word(finish).to_owned());
             row.first_token_s =
                 watch.first_piece.map(|at| round(took.as_secs_f64() - at.elapsed().as_secs_f64()));
-            (row.tokens_in, row.tokens_out) = (watch.usage.input, watch.usage.output);
-            row.tokens_reasoning = watch.usage.reasoning;
-            (row.cache_read, row.cache_write) = (watch.usage.cache_read, watch.usage.cache_write);
+            (row.tokens_in, row.tokens_out) = (usage.input, usage.output);
+            row.tokens_reasoning = usage.reasoning;
+            (row.cache_read, row.cache_write) = (usage.cache_read, usage.cache_write);
             row.served_as = watch.served_as.map(|said| self.gateway.scrub(&said));
             answer = self.gateway.scrub(&watch.answer);
         }
@@ -218,7 +217,6 @@ impl Shadows {
         let ended = Ended {
             status: super::record::status_word(status),
             error: error.as_ref(),
-            usage,
             served_as: row.served_as.as_deref(),
             first_token_s: row.first_token_s,
             turn: Some(self.turn),

@@ -271,7 +271,10 @@ impl Drop for Streaming {
         let tasks = self.gateway.panel_tasks().clone();
         if self.finishes_alone {
             tasks.spawn(finish_alone(turn, *answering));
-        } else if let Some(written) = turn.record.end(Some(&mut answering.watch), TurnStatus::Cancelled) {
+            return;
+        }
+        answering.let_go();
+        if let Some(written) = turn.record.end(Some(&mut answering.watch), TurnStatus::Cancelled) {
             tasks.spawn(written);
         }
     }

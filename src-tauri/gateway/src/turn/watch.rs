@@ -3,7 +3,10 @@
 use tokio::time::Instant;
 use wire::{Event, Finish, UpstreamError, Usage};
 
-use crate::origins::Listening;
+use crate::{
+    origins::Listening,
+    upstream::{Heard, Sends},
+};
 
 /// The most of an answer that is kept.
 const ANSWER: usize = 1024 * 1024;
@@ -24,11 +27,13 @@ pub(crate) struct Watch {
     early: bool,
     keeps: bool,
     listening: Listening,
+    /// Where what it says is counted.
+    sends: Sends,
 }
 
 impl Watch {
     /// `early`: reasoning is a piece too. `keeps`: the answer's text is kept.
-    pub(crate) fn new(listening: Listening, early: bool, keeps: bool) -> Watch {
+    pub(crate) fn new(listening: Listening, sends: Sends, early: bool, keeps: bool) -> Watch {
         Watch {
             usage: Usage::default(),
             finish: None,
@@ -41,11 +46,13 @@ impl Watch {
             early,
             keeps,
             listening,
+            sends,
         }
     }
 
     pub(crate) fn take(&mut self, event: &Event) {
         self.listening.hear(event);
+        self.heard().take(event);
         match event {
             Event::Text(text) | Event::Refusal(text) => self.text(text),
             Event::CallStart(call) => {
@@ -73,6 +80,16 @@ impl Watch {
             | Event::Redacted { .. }
             | Event::CallEnd { .. } => {}
         }
+    }
+
+    /// What the answer took: nothing of that is known before its end.
+    pub(crate) fn took(&self) -> Usage {
+        self.finish.map(|_| self.usage).unwrap_or_default()
+    }
+
+    /// Where it is counted what the answer says.
+    pub(crate) fn heard(&self) -> &Heard {
+        self.sends.heard()
     }
 
     /// A finish or an error has come: nothing follows.

@@ -11,7 +11,10 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use wire::{Auth, Class, Encoded, Event, Finish, Format, Restore, UpstreamError, Usage};
 
-use super::transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Sends, Transport};
+use super::{
+    heard::Heard,
+    transport::{Incoming, Outgoing, OutgoingHeaders, SendError, Sends, Transport},
+};
 use crate::clock::Clock;
 
 /// Streams, and the whole replies of providers that do not stream.
@@ -103,7 +106,7 @@ impl Upstream {
         let format = wire::format(endpoint.api);
         let url = url(endpoint, encoded);
 
-        let mut reading = Reading::new(format, encoded.restore.clone(), begun);
+        let mut reading = Reading::new(format, encoded.restore.clone(), begun, sends.heard());
         let mut is_first = true;
         let mut head = None;
         let end = loop {
@@ -145,7 +148,8 @@ impl Upstream {
             end,
             answer: reading.answer,
             called: reading.called,
-            usage: reading.usage,
+            // Before its end nothing of that is known.
+            usage: reading.finish.map(|_| reading.usage).unwrap_or_default(),
             seconds: begun.elapsed().as_secs_f64(),
             first_token_s: reading.first_token_s,
             served_as: reading.served_as,
@@ -175,7 +179,8 @@ impl Upstream {
 }
 
 /// The answer as far as it has been read.
-struct Reading {
+struct Reading<'a> {
+    heard: &'a Heard,
     format: &'static dyn Format,
     restore: Restore,
     begun: Instant,
@@ -187,9 +192,10 @@ struct Reading {
     finish: Option<Finish>,
 }
 
-impl Reading {
-    fn new(format: &'static dyn Format, restore: Restore, begun: Instant) -> Reading {
+impl<'a> Reading<'a> {
+    fn new(format: &'static dyn Format, restore: Restore, begun: Instant, heard: &'a Heard) -> Reading<'a> {
         Reading {
+            heard,
             format,
             restore,
             begun,
@@ -256,6 +262,7 @@ impl Reading {
     fn take(&mut self, events: &mut Vec<Event>, on_text: &mut impl FnMut(&str)) -> Option<CallEnd> {
         let mut end = None;
         for event in events.drain(..) {
+            self.heard.take(&event);
             match event {
                 Event::Text(text) | Event::Refusal(text) => {
                     self.first_token_s.get_or_insert_with(|| self.begun.elapsed().as_secs_f64());

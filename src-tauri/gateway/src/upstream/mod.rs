@@ -4,6 +4,7 @@ mod call;
 mod count;
 mod crowd;
 mod far;
+mod heard;
 mod listing;
 mod near;
 #[cfg(test)]
@@ -16,6 +17,7 @@ pub(crate) use call::{
     ACCEPT, AFTER_FINISH, CallEnd, Head, Limits, Outcome, Upstream, headers, network, notice, reuse, silence,
     text_header, url,
 };
+pub(crate) use heard::Heard;
 pub(crate) use listing::list_models;
 pub use listing::{EndpointTest, ListedModel};
 pub(crate) use transport::{

@@ -21,6 +21,7 @@ use tokio_util::io::{ReaderStream, StreamReader};
 
 use super::{
     far::Far,
+    heard::Heard,
     near::{Address, Near},
 };
 use crate::api::coding::{Coding, codings, undone};
@@ -40,7 +41,8 @@ pub(crate) struct Outgoing {
     pub sends: Sends,
 }
 
-/// How often a question goes out, whoever sends it once more: for those who count what a provider was asked.
+/// How often a question goes out, whoever sends it once more, and what comes of it: for those who count what a provider
+/// was asked and has said.
 #[derive(Clone)]
 pub(crate) struct Sends(Arc<dyn Counts>);
 
@@ -61,6 +63,7 @@ pub(crate) trait Counts: Send + Sync {
 pub(crate) struct Counted {
     times: AtomicU32,
     again: AtomicU32,
+    heard: Heard,
 }
 
 impl Sends {
@@ -70,6 +73,11 @@ impl Sends {
 
     pub(crate) fn times(&self) -> u32 {
         self.0.counted().times()
+    }
+
+    /// Where what comes of it is told.
+    pub(crate) fn heard(&self) -> &Heard {
+        self.0.counted().heard()
     }
 
     fn goes_out(&self) {
@@ -103,6 +111,10 @@ impl Counted {
     /// How often of these it asked for room: a connection had been closed on it.
     pub(crate) fn again(&self) -> u32 {
         self.again.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn heard(&self) -> &Heard {
+        &self.heard
     }
 }
 

@@ -51,12 +51,12 @@ pub enum KeyStanding {
 /// What is spent in the day or month of a key's budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct KeySpending {
-    /// Of the calls whose count is known, and how many are not.
+    /// And of how many calls nobody counted all: those are in it with an estimate.
     #[ts(type = "number")]
     pub tokens: u64,
     #[ts(type = "number")]
     pub tokens_unknown: u64,
-    /// US dollars.
+    /// US dollars, and how many calls are not in them.
     pub dollars: f64,
     #[ts(type = "number")]
     pub cost_unknown: u64,

@@ -20,12 +20,12 @@ pub struct LimitsView {
 pub struct BudgetView {
     pub collection: String,
     pub budget: Budget,
-    /// Spent in this day or month: of the calls whose count is known, and how many are not.
+    /// Spent in this day or month, and of how many calls nobody counted all: those are in it with an estimate.
     #[ts(type = "number")]
     pub tokens: u64,
     #[ts(type = "number")]
     pub tokens_unknown: u64,
-    /// US dollars.
+    /// US dollars, and how many calls are not in them.
     pub dollars: f64,
     #[ts(type = "number")]
     pub cost_unknown: u64,

@@ -54,6 +54,16 @@ impl Store {
         self.read(|connection| sums::by_day(connection, since_ms))
     }
 
+    /// The same, with nothing between it and what is not written: as [`Store::sent_by_now`].
+    pub fn spent_by_now(
+        &self,
+        since_ms: i64,
+        then: impl FnOnce(Result<Vec<DaySpend>, StoreError>) + Send + 'static,
+    ) {
+        let read = move |connection: &Connection| sums::by_day(connection, since_ms);
+        self.0.queue.push(Box::new(Between::new(read, then)), self.now());
+    }
+
     /// Calls that failed with one of these classes from an instant on, oldest first, and when their models last
     /// answered since then. Practice is not in it.
     pub fn failures(&self, classes: &[&str], since_ms: i64) -> Result<Vec<FailureRow>, StoreError> {

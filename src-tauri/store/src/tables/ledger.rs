@@ -68,6 +68,10 @@ pub(crate) const STEPS: &[Step] = &[
         ORDER BY 1;",
     },
     Step { version: 7, sql: "ALTER TABLE ledger ADD COLUMN tokens_held INTEGER;" },
+    Step {
+        version: 8,
+        sql: "ALTER TABLE ledger ADD COLUMN tokens_spent INTEGER; ALTER TABLE ledger ADD COLUMN cost_spent REAL;",
+    },
 ];
 
 /// A call to a provider that has ended, however it did.
@@ -114,6 +118,12 @@ pub struct LedgerRow {
     pub cache_write: Option<u64>,
     /// What it counts with against the limits of its endpoint, at least: it was cut off, and nobody counted all of it.
     pub tokens_held: Option<u64>,
+    /// What it counts with against budgets, in tokens and US dollars, where nobody counted all of it: an estimate of what
+    /// it has taken at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_spent: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_spent: Option<f64>,
     pub seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_s: Option<f64>,
@@ -141,9 +151,9 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
         .prepare_cached(
             "INSERT INTO ledger (at_ms, alias, endpoint, connection, served, served_as, purpose, call, turn, status,
                  class, http_status, attempts, tokens_fresh, tokens_out, tokens_reasoning, cache_read, cache_write,
-                 seconds, first_token_s, cost, caller, collection, practice, tokens_held)
+                 seconds, first_token_s, cost, caller, collection, practice, tokens_held, tokens_spent, cost_spent)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24, ?25)",
+                 ?22, ?23, ?24, ?25, ?26, ?27)",
         )?
         .execute(params![
             row.at_ms,
@@ -171,6 +181,8 @@ pub(crate) fn insert(connection: &Connection, row: &LedgerRow) -> Result<(), Fau
             row.collection,
             row.practice,
             row.tokens_held.map(to_db),
+            row.tokens_spent.map(to_db),
+            dollars(row.cost_spent),
         ])?;
     Ok(())
 }
@@ -195,7 +207,7 @@ pub(crate) fn newest(
     let mut statement = connection.prepare_cached(
         "SELECT seq, at_ms, alias, endpoint, connection, served, served_as, purpose, call, turn, status, class,
              http_status, attempts, tokens_fresh, tokens_out, tokens_reasoning, cache_read, cache_write, seconds,
-             first_token_s, cost, caller, collection, practice, tokens_held
+             first_token_s, cost, caller, collection, practice, tokens_held, tokens_spent, cost_spent
          FROM ledger WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
     )?;
     let rows = statement.query_map(params![before.unwrap_or(i64::MAX), limit], from_row)?;
@@ -246,6 +258,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredSpent> {
             collection: row.get(23)?,
             practice: row.get(24)?,
             tokens_held: known(row, 25)?,
+            tokens_spent: known(row, 26)?,
+            cost_spent: row.get(27)?,
         },
     })
 }

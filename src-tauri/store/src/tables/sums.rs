@@ -66,9 +66,10 @@ pub struct DaySpend {
     pub collection: String,
     /// The day's beginning.
     pub at_ms: i64,
-    /// In and out, cache included, and of how many calls they are not known.
+    /// In and out, cache included, and of how many calls nobody counted them: those count with an estimate.
     pub tokens: u64,
     pub tokens_unknown: u64,
+    /// US dollars, estimates included, and how many calls are not in them.
     pub cost: f64,
     pub cost_unknown: u64,
 }
@@ -177,8 +178,9 @@ pub(crate) fn sent(connection: &Connection, since_ms: i64) -> Result<Vec<SentRow
 /// What was spent from an instant on, by caller, collection and day, oldest first.
 pub(crate) fn by_day(connection: &Connection, since_ms: i64) -> Result<Vec<DaySpend>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT caller, collection, at_ms / 86400000 * 86400000, CAST(total({EVERY_TOKEN}) AS INTEGER), {UNCOUNTED},
-             total(cost), {UNPRICED}
+        "SELECT caller, collection, at_ms / 86400000 * 86400000,
+             CAST(total(coalesce(tokens_spent, {EVERY_TOKEN})) AS INTEGER), {UNCOUNTED},
+             total(coalesce(cost, cost_spent)), count(*) FILTER (WHERE cost IS NULL AND cost_spent IS NULL)
          FROM ledger WHERE at_ms >= ?1 AND practice = 0
          GROUP BY at_ms / 86400000, caller, collection ORDER BY 3, caller, collection"
     ))?;

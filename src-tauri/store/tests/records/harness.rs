@@ -285,7 +285,7 @@ pub fn spent(call: &CallRow) -> LedgerRow {
         caller: "local".to_owned(),
         collection: "core".to_owned(),
         practice: call.practice,
-        tokens_held: None,
+        ..LedgerRow::default()
     }
 }
 
@@ -317,6 +317,6 @@ pub fn spent_on(turn: &TurnRow) -> LedgerRow {
         caller: turn.conversation.caller.clone(),
         collection: turn.conversation.collection.clone(),
         practice: turn.conversation.practice,
-        tokens_held: None,
+        ..LedgerRow::default()
     }
 }

@@ -162,7 +162,18 @@ fn what_pacing_and_budgets_are_loaded_with() {
     let cut = LedgerRow { tokens_held: Some(900), cache_read: None, cost: None, ..at(day + 2 * DAY, 1) };
     write(&store, LedgerRow { tokens_fresh: None, tokens_out: None, ..cut.clone() });
     write(&store, LedgerRow { tokens_fresh: Some(7), tokens_out: Some(1), ..cut.clone() });
-    write(&store, LedgerRow { tokens_fresh: Some(1_000), tokens_out: Some(1), ..cut });
+    write(&store, LedgerRow { tokens_fresh: Some(1_000), tokens_out: Some(1), ..cut.clone() });
+    // With what it is taken to have taken, counted in part and of a model without a price too.
+    let taken = LedgerRow {
+        tokens_fresh: None,
+        tokens_out: None,
+        tokens_spent: Some(70),
+        cost_spent: Some(0.25),
+        ..LedgerRow { at_ms: day + 3 * DAY, ..cut }
+    };
+    write(&store, taken.clone());
+    write(&store, LedgerRow { tokens_out: Some(60), cost_spent: None, ..taken.clone() });
+    write(&store, LedgerRow { tokens_spent: Some(0), cost_spent: Some(0.0), tokens_held: None, ..taken });
 
     let sent = |at_ms, requests, tokens| SentRow {
         connection: "fake".to_owned(),
@@ -178,6 +189,7 @@ fn what_pacing_and_budgets_are_loaded_with() {
         sent(day + MINUTE, 1, 160),
         sent(day + DAY + 1, 2, most),
         sent(day + 2 * DAY, 3, 900 + 900 + 1_001),
+        sent(day + 3 * DAY, 3, 900 + 900),
     ];
     assert_eq!(store.sent(day + 5).unwrap(), expected);
     assert_eq!(store.sent(day + MINUTE).unwrap(), expected[1..]);
@@ -192,7 +204,8 @@ fn what_pacing_and_budgets_are_loaded_with() {
     };
     // Money is spent by what is known.
     let cut_off = spent(day + 2 * DAY, 1_009, 1, 0.0, 3);
-    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1), cut_off];
+    let taken = spent(day + 3 * DAY, 140, 2, 0.25, 1);
+    let expected = [spent(day, 480, 0, 1.5, 0), spent(day + DAY, most, 1, 0.5, 1), cut_off, taken];
     assert_eq!(store.spend_by_day(day).unwrap(), expected);
 }
 

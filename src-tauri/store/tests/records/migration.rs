@@ -193,6 +193,14 @@ fn fill_keys(store: &Store) {
         ..GatewayKeyRow::default()
     };
     store.add_gateway_key(row, entry).blocking_wait().unwrap();
+    let hung_up = LedgerRow {
+        purpose: "probe".to_owned(),
+        tokens_held: Some(900),
+        tokens_spent: Some(70),
+        cost_spent: Some(0.25),
+        ..LedgerRow::default()
+    };
+    store.spent(hung_up).blocking_wait().unwrap();
 }
 
 /// Everything that can be read of it.

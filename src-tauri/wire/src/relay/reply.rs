@@ -42,6 +42,7 @@ impl Relay {
                 went_on: true,
                 dropped: 0,
                 plain: None,
+                unread: 0,
             },
         }
     }
@@ -81,6 +82,11 @@ impl Relay {
     /// model, and the end.
     pub fn only_what_counts(&mut self) {
         self.passing.plain = format(self.dialect).plain_pieces().map(Search::new);
+    }
+
+    /// About how many bytes of text and thinking have gone on untold since this was last asked.
+    pub fn take_unread(&mut self) -> u64 {
+        std::mem::take(&mut self.passing.unread)
     }
 
     /// As [`EventDecoder::may_end`].
@@ -139,6 +145,8 @@ struct Passing {
     last: Option<Last>,
     /// What need not be read any more.
     plain: Option<Search>,
+    /// Bytes of text in what was not read.
+    unread: u64,
     /// Whether the event before went on.
     went_on: bool,
     dropped: u32,
@@ -162,7 +170,8 @@ impl Passing {
         };
         match &self.plain {
             Some(plain) if is_familiar && plain.is_plain(bytes) => {
-                self.decoder.pass_over(bytes.len(), events)
+                self.unread = self.unread.saturating_add(plain.said(bytes));
+                self.decoder.pass_over(bytes.len(), events);
             }
             _ => self.decoder.push(bytes, events),
         }

@@ -186,6 +186,8 @@ fn text_is_passed_over_unread_once_the_answer_has_begun() {
         events.clear();
         out.extend(relay.push(rest.as_bytes(), &mut events));
         assert_eq!(events, [], "{dialect:?}");
+        // A letter each.
+        assert_eq!((relay.take_unread(), relay.take_unread()), (8, 0), "{dialect:?}");
         assert_eq!(text(out), stream.replace("\"m\"", "\"bench/\\\"core\\\":route\""), "{dialect:?}");
     }
 }
