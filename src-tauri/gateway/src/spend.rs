@@ -1,10 +1,9 @@
 //! What was spent, summed by one thing or another, as its owner asks for it.
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use store::StoreError;
 
 use crate::{
-    clock::rfc3339,
+    clock::{self, rfc3339},
     gateway::Gateway,
     view::{Spend, SpendBy, SpendRow},
 };
@@ -70,14 +69,7 @@ fn instant(since: &str, now_ms: i64) -> Result<i64, SpendError> {
         let at_ms = ago.and_then(|ago| now_ms.checked_sub(ago));
         return at_ms.filter(|at_ms| *at_ms >= 0).ok_or(SpendError::TooLongAgo);
     }
-    let day = || {
-        let day: Date = since.parse().ok().filter(|_| !since.contains(['T', 't', ' ']))?;
-        let begins = TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0));
-        // The last days there are have no instant of their own.
-        Some(begins.map_or(i64::MAX, Timestamp::as_millisecond))
-    };
-    let at = || since.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
-    match day().or_else(at).ok_or(SpendError::Since)? {
+    match clock::instant(since).ok_or(SpendError::Since)? {
         ..0 => Err(SpendError::TooLongAgo),
         at_ms if at_ms > now_ms.saturating_add(AHEAD_MS) => Err(SpendError::YetToCome),
         at_ms => Ok(at_ms),

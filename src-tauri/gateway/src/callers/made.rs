@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use plan::{Budget, BudgetOf};
 use secrecy::{ExposeSecret, SecretString};
 use store::{AuditEntry, GatewayKeyRow, StoreError};
@@ -12,7 +11,7 @@ use super::{
     key::{self, Key, Standing},
 };
 use crate::{
-    clock::rfc3339,
+    clock::{self, rfc3339},
     gateway::Gateway,
     unfit::Unfit,
     view::{GatewayKeyView, KeySpending, KeyStanding, LiveEvent},
@@ -94,7 +93,7 @@ impl NewGatewayKey {
         if let Some(Err(error)) = self.budget.as_ref().map(Budget::check) {
             return wrong(&error.field, error.message);
         }
-        match self.expires.as_deref().map(|expires| instant(expires.trim(), now_ms)) {
+        match self.expires.as_deref().map(|expires| ends(expires.trim(), now_ms)) {
             None => Ok(None),
             Some(Some(at_ms)) if at_ms > now_ms => Ok(Some(at_ms)),
             Some(Some(_)) => wrong("expires", "that is over already; name a time to come".to_owned()),
@@ -221,7 +220,7 @@ impl Gateway {
 }
 
 /// Unix milliseconds of a time from now on, a day of UTC, or an instant.
-fn instant(expires: &str, now_ms: i64) -> Option<i64> {
+fn ends(expires: &str, now_ms: i64) -> Option<i64> {
     if let Some(ahead) = expires.strip_prefix('+') {
         let (count, hours) = match ahead.strip_suffix('d') {
             Some(days) => (days, 24),
@@ -230,15 +229,7 @@ fn instant(expires: &str, now_ms: i64) -> Option<i64> {
         let count = count.parse::<u32>().ok()?;
         return now_ms.checked_add(i64::from(count) * hours * HOUR_MS).filter(|at_ms| *at_ms <= LATEST_MS);
     }
-    let is_day = !expires.contains(['T', 't', ' ']);
-    let at = match is_day {
-        true => {
-            let day: Date = expires.parse().ok()?;
-            TimeZone::UTC.to_timestamp(day.at(0, 0, 0, 0)).ok()?
-        }
-        false => expires.parse::<Timestamp>().ok()?,
-    };
-    Some(at.as_millisecond()).filter(|at_ms| *at_ms <= LATEST_MS)
+    clock::instant(expires).filter(|at_ms| *at_ms <= LATEST_MS)
 }
 
 fn noted(actor: &str, action: &str, name: &str, detail: &str) -> AuditEntry {
@@ -284,7 +275,7 @@ mod tests {
             ("tomorrow", None),
             ("", None),
         ] {
-            assert_eq!(instant(expires, NOW_MS), wanted, "{expires}");
+            assert_eq!(ends(expires, NOW_MS), wanted, "{expires}");
         }
     }
 
