@@ -54,13 +54,7 @@ impl Control {
             Value::String(text) => self.mask_text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.mask(item)),
             Value::Object(fields) => {
-                let held: Vec<_> =
-                    fields.keys().filter_map(|it| Some((it.clone(), self.gateway.mask(it)?))).collect();
-                for (name, shown) in held {
-                    if let Some(value) = fields.remove(&name) {
-                        fields.insert(shown, value);
-                    }
-                }
+                self.gateway.mask_names(fields);
                 fields.values_mut().for_each(|value| self.mask(value));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

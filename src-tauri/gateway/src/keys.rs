@@ -183,6 +183,16 @@ impl Gateway {
         }
     }
 
+    /// The same of the names of fields.
+    pub fn mask_names(&self, fields: &mut serde_json::Map<String, serde_json::Value>) {
+        let held: Vec<_> = fields.keys().filter_map(|it| Some((it.clone(), self.mask(it)?))).collect();
+        for (name, shown) in held {
+            if let Some(value) = fields.remove(&name) {
+                fields.insert(shown, value);
+            }
+        }
+    }
+
     /// Replaces every known key in a text from outside, and whatever may be a gateway key.
     pub fn scrub(&self, text: &str) -> String {
         match self.vault().get() {

@@ -260,12 +260,7 @@ fn mask(gateway: &Gateway, value: &mut Value) {
         Value::String(text) => *text = gateway.scrub(text),
         Value::Array(items) => items.iter_mut().for_each(|item| mask(gateway, item)),
         Value::Object(fields) => {
-            let held: Vec<_> = fields.keys().filter_map(|it| Some((it.clone(), gateway.mask(it)?))).collect();
-            for (name, shown) in held {
-                if let Some(value) = fields.remove(&name) {
-                    fields.insert(shown, value);
-                }
-            }
+            gateway.mask_names(fields);
             let spoken = fields
                 .iter_mut()
                 .filter(|(name, _)| !matches!(name.as_str(), "type" | "role" | "status" | "object"));
