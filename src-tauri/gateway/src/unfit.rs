@@ -1,12 +1,14 @@
 //! What no change of the set-up may do, whoever makes it, and no text that is kept beside it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use catalog::{FieldError, Model};
 use plan::Setup;
 use serde::Serialize;
 use serde_json::Value;
 use vault::Vault;
+
+use crate::unmasked::Before;
 
 /// Why a change that is well formed was refused.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,13 +95,9 @@ fn items<T: PartialEq + Serialize>(
     vault: &Vault,
     found: &mut Vec<Unfit>,
 ) {
-    let old: HashMap<&str, &T> = before.iter().map(|it| (name(it), it)).collect();
-    // An item under a new name was the one that is not there any more, where there is one.
-    let kept: HashSet<&str> = after.iter().map(name).collect();
-    let mut gone = before.iter().filter(|was| !kept.contains(name(was)));
-    let renamed = gone.next().filter(|_| gone.next().is_none());
+    let before = Before::of(before, after, name);
     for item in after {
-        let was = old.get(name(item)).copied().or(renamed);
+        let was = before.was(name(item));
         if was == Some(item) {
             continue;
         }

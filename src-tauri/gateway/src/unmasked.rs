@@ -1,12 +1,32 @@
 //! A text that stood in the set-up before its key was known is shown masked. Whoever saves an item sends it back as it was
 //! shown: what they did not touch stays as it was.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use plan::Setup;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use vault::Vault;
+
+/// What items were before a change, by their names of now.
+pub(crate) struct Before<'a, T> {
+    named: HashMap<&'a str, &'a T>,
+    renamed: Option<&'a T>,
+}
+
+impl<'a, T> Before<'a, T> {
+    pub(crate) fn of(before: &'a [T], after: &[T], name: fn(&T) -> &str) -> Before<'a, T> {
+        let kept: HashSet<&str> = after.iter().map(name).collect();
+        let mut gone = before.iter().filter(|was| !kept.contains(name(was)));
+        let renamed = gone.next().filter(|_| gone.next().is_none());
+        Before { named: before.iter().map(|it| (name(it), it)).collect(), renamed }
+    }
+
+    /// An item under a new name was the one that is not there any more, where there is one.
+    pub(crate) fn was(&self, name: &str) -> Option<&'a T> {
+        self.named.get(name).copied().or(self.renamed)
+    }
+}
 
 /// Puts back each text of `after` that is, as it is shown, one of the same item in `before`.
 pub(crate) fn restore(vault: &Vault, before: &Setup, after: &mut Setup) {
@@ -22,11 +42,9 @@ fn items<T: Serialize + DeserializeOwned + PartialEq>(
     name: fn(&T) -> &str,
     vault: &Vault,
 ) {
-    // An item under a new name was the one that is not there any more, where there is one.
-    let mut gone = before.iter().filter(|was| !after.iter().any(|it| name(it) == name(was)));
-    let renamed = gone.next().filter(|_| gone.next().is_none());
+    let before = Before::of(before, after, name);
     for item in after {
-        let was = before.iter().find(|was| name(was) == name(item)).or(renamed);
+        let was = before.was(name(item));
         let Some(was) = was.filter(|was| *was != item) else { continue };
         let (Ok(was), Ok(mut value)) = (serde_json::to_value(was), serde_json::to_value(&*item)) else {
             continue;
