@@ -75,14 +75,17 @@ export const scenarios = {
   async seat_by_seat(test) {
     let text = "";
     let opened = false;
+    let pieces = 0;
     for await (const piece of texts(test.sdk.stream(test.collection("slow"), test.gate))) {
       text += piece;
+      pieces += 1;
       if (text.includes("Answer of alpha") && !opened) {
         assert.ok(!text.includes("## member — slow"), text);
         await test.sdk.ask("bench/opener", test.gate);
         opened = true;
       }
     }
+    assert.ok(pieces > 1);
     assert.ok(opened && text.includes("Answer of slow."), text);
   },
 

@@ -115,13 +115,15 @@ def streamed(case):
 
 @scenario
 def seat_by_seat(case):
-    text, opened = "", False
+    text, opened, pieces = "", False, 0
     for piece in texts(case.sdk.stream(case.collection("slow"), case.gate)):
         text += piece
+        pieces += 1
         if "Answer of alpha" in text and not opened:
             assert "## member — slow" not in text, text
             case.sdk.ask("bench/opener", case.gate)
             opened = True
+    assert pieces > 1, text
     assert opened and "Answer of slow." in text, text
 
 
